@@ -1,1 +1,15 @@
-"""Bundles on disk: what they must contain, how they are checked, and which of them are being served."""
+"""Bundles on disk: what they must contain, how they are checked, and which of them are being served.
+
+    registry = Registry(models_dir, EngineSettings())
+    await registry.start()                          # loads what is there, then watches the folder
+    registry.pairs()                                # tuple[LoadedPair, ...] as served now, for listings
+    async with registry.get("de", "en") as pair:    # a lease: a replaced bundle drains before it is closed
+        pair.manifest, pair.engine                  # Manifest, Engine
+        pair.encode(text) -> list[int]              # source ids without eos
+        pair.decode(ids) -> str
+    registry.problems()                             # tuple[Problem(path, reason), ...]: refused bundles
+    registry.is_ready                               # the first scan is done and at least one pair is served
+    await registry.close()                          # drains every engine
+
+`get` raises `PairNotServed`.
+"""
