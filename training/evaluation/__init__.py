@@ -1,0 +1,1 @@
+"""How good a decoder is: BLEU, chrF and perplexity with their signatures, and whether a difference is real."""
