@@ -32,18 +32,26 @@ class Languages(Section):
 class ParallelText(Section):
     """Where one piece of parallel text comes from: two plain files, one TSV, a public corpus, or the toy generator."""
 
-    source: Path | None = Field(None, description="plain file of source sentences, one a line; .gz and .xz are opened")
-    target: Path | None = Field(None, description="plain file of target sentences, line by line with `source`")
-    tsv: Path | None = Field(None, description="tab-separated file instead of the two plain ones; .gz and .xz too")
-    source_column: int = Field(0, ge=0, description="column of the source sentence in `tsv`, from 0")
-    target_column: int = Field(1, ge=0, description="column of the target sentence in `tsv`")
-    label_column: int | None = Field(None, ge=0, description="column of `tsv` that names where a pair is from")
-    labels: tuple[str, ...] = Field((), description="keep only the pairs whose label is one of these")
-    mtdata: str | None = Field(None, description="id of a public corpus, fetched through mtdata (needs a network)")
-    toy: Positive | None = Field(None, description="generate this many pairs of the toy language instead")
-    toy_seed: int = Field(0, description="seed of the toy generator: other seeds give other sentences")
-    max_words: Positive | None = Field(None, description="drop longer pairs of this text (words on either side)")
-    repeat: Positive = Field(1, description="how often each pair of this text is seen in one epoch")
+    source: Path | None = Field(
+        default=None, description="plain file of source sentences, one a line; .gz and .xz are opened"
+    )
+    target: Path | None = Field(default=None, description="plain file of target sentences, line by line with `source`")
+    tsv: Path | None = Field(
+        default=None, description="tab-separated file instead of the two plain ones; .gz and .xz too"
+    )
+    source_column: int = Field(default=0, ge=0, description="column of the source sentence in `tsv`, from 0")
+    target_column: int = Field(default=1, ge=0, description="column of the target sentence in `tsv`")
+    label_column: int | None = Field(default=None, ge=0, description="column of `tsv` that names where a pair is from")
+    labels: tuple[str, ...] = Field(default=(), description="keep only the pairs whose label is one of these")
+    mtdata: str | None = Field(
+        default=None, description="id of a public corpus, fetched through mtdata (needs a network)"
+    )
+    toy: Positive | None = Field(default=None, description="generate this many pairs of the toy language instead")
+    toy_seed: int = Field(default=0, description="seed of the toy generator: other seeds give other sentences")
+    max_words: Positive | None = Field(
+        default=None, description="drop longer pairs of this text (words on either side)"
+    )
+    repeat: Positive = Field(default=1, description="how often each pair of this text is seen in one epoch")
 
     @model_validator(mode="after")
     def exactly_one_origin(self) -> Self:
@@ -60,17 +68,25 @@ class ParallelText(Section):
 class Cleaning(Section):
     """Rules applied to training text in this order; each reports how many pairs it removed."""
 
-    max_words: Positive = Field(100, description="longest sentence, in whitespace-separated words, on either side")
-    max_characters: Positive = Field(1000, description="longest sentence in characters, on either side")
-    max_ratio: float = Field(3.0, gt=1.0, description="largest ratio of the sides' lengths in words (short pairs exempt)")
-    remove_duplicates: bool = Field(True, description="keep the first of identical pairs")
-    remove_control: bool = Field(True, description="drop pairs with control characters or U+FFFD")
-    check_language: bool = Field(False, description="drop pairs a language identifier assigns to another language")
+    max_words: Positive = Field(
+        default=100, description="longest sentence, in whitespace-separated words, on either side"
+    )
+    max_characters: Positive = Field(default=1000, description="longest sentence in characters, on either side")
+    max_ratio: float = Field(
+        default=3.0, gt=1.0, description="largest ratio of the sides' lengths in words (short pairs exempt)"
+    )
+    remove_duplicates: bool = Field(default=True, description="keep the first of identical pairs")
+    remove_control: bool = Field(default=True, description="drop pairs with control characters or U+FFFD")
+    check_language: bool = Field(
+        default=False, description="drop pairs a language identifier assigns to another language"
+    )
 
 
 class Corpus(Section):
     train: tuple[ParallelText, ...] = Field(min_length=1, description="training text; all of it is concatenated")
-    dev: dict[str, ParallelText] = Field(min_length=1, description="sets to choose on; the first decides early stopping")
+    dev: dict[str, ParallelText] = Field(
+        min_length=1, description="sets to choose on; the first decides early stopping"
+    )
     test: dict[str, ParallelText] = Field(default_factory=dict, description="sets to report on, once")
     cleaning: Cleaning = Cleaning()
 
@@ -78,24 +94,34 @@ class Corpus(Section):
 class Tokenizer(Section):
     """sentencepiece BPE with byte fallback; its normalisation lives in the model file."""
 
-    joint: bool = Field(True, description="one subword model for both languages (false: one per side)")
-    vocabulary: Positive = Field(8000, description="subwords in the joint model, or in the source's when not joint")
-    target_vocabulary: Positive | None = Field(None, description="subwords in the target's model when not joint")
-    character_coverage: float = Field(0.9995, gt=0.9, le=1.0, description="share of characters that get a symbol")
-    training_sentences: Positive = Field(1_000_000, description="sentences sampled to learn the subwords from")
+    joint: bool = Field(default=True, description="one subword model for both languages (false: one per side)")
+    vocabulary: Positive = Field(
+        default=8000, description="subwords in the joint model, or in the source's when not joint"
+    )
+    target_vocabulary: Positive | None = Field(
+        default=None, description="subwords in the target's model when not joint"
+    )
+    character_coverage: float = Field(
+        default=0.9995, gt=0.9, le=1.0, description="share of characters that get a symbol"
+    )
+    training_sentences: Positive = Field(default=1_000_000, description="sentences sampled to learn the subwords from")
 
 
 class Model(Section):
     """Sizes of the attention-GRU translation model (Bahdanau et al. 2015; the paper's underlying system)."""
 
-    embedding: Positive = Field(256, description="E: size of source and target embeddings")
-    encoder: Positive = Field(256, description="N: GRU units in each of the encoder's two directions")
-    decoder: Positive = Field(512, description="H: GRU units of the decoder, the state an actor nudges")
-    attention: Positive = Field(128, description="K: size of attention keys and queries")
-    readout: Positive = Field(256, description="R: size of the readout layer before the output layer")
-    tie_output: bool = Field(False, description="share the output layer's weights with the target embedding (R = E)")
-    dropout: Fraction = Field(0.0, description="dropout on embeddings, annotations and readout while training")
-    word_dropout: Fraction = Field(0.0, description="chance that a whole word's embedding is zeroed while training")
+    embedding: Positive = Field(default=256, description="E: size of source and target embeddings")
+    encoder: Positive = Field(default=256, description="N: GRU units in each of the encoder's two directions")
+    decoder: Positive = Field(default=512, description="H: GRU units of the decoder, the state an actor nudges")
+    attention: Positive = Field(default=128, description="K: size of attention keys and queries")
+    readout: Positive = Field(default=256, description="R: size of the readout layer before the output layer")
+    tie_output: bool = Field(
+        default=False, description="share the output layer's weights with the target embedding (R = E)"
+    )
+    dropout: Fraction = Field(default=0.0, description="dropout on embeddings, annotations and readout while training")
+    word_dropout: Fraction = Field(
+        default=0.0, description="chance that a whole word's embedding is zeroed while training"
+    )
 
     @model_validator(mode="after")
     def tied_sizes_agree(self) -> Self:
@@ -108,34 +134,51 @@ class Pretrain(Section):
     """Maximum-likelihood training of the translation model."""
 
     optimizer: Literal["adam", "adadelta"] = "adam"
-    learning_rate: float = Field(2e-3, gt=0)
+    learning_rate: float = Field(default=2e-3, gt=0)
     adam_betas: tuple[float, float] = (0.9, 0.98)
-    warmup_steps: int = Field(400, ge=0, description="steps of linear warm-up")
-    decay: Literal["none", "linear", "cosine", "inverse-sqrt"] = Field("linear", description="after warm-up")
-    final_learning_rate: float = Field(0.02, ge=0, description="fraction of learning_rate at the end of the decay")
+    warmup_steps: int = Field(default=400, ge=0, description="steps of linear warm-up")
+    decay: Literal["none", "linear", "cosine", "inverse-sqrt"] = Field(default="linear", description="after warm-up")
+    final_learning_rate: float = Field(
+        default=0.02, ge=0, description="fraction of learning_rate at the end of the decay"
+    )
     label_smoothing: Fraction = 0.0
-    batch_tokens: Positive = Field(3000, description="largest number of target (or source) tokens in a batch, padding included")
-    max_tokens: Positive = Field(50, description="training pairs longer than this many subwords are left out")
-    max_steps: Positive = Field(10_000, description="updates in all; the decay ends here")
-    clip_norm: float = Field(1.0, gt=0, description="largest norm of the gradient")
-    evaluate_every: Positive = Field(500, description="updates between evaluations on the first dev set")
-    patience: Positive = Field(20, description="evaluations without a better dev BLEU before training stops early")
-    checkpoint_every: Positive = Field(200, description="updates between checkpoints to resume from")
-    average: int = Field(5, ge=0, description="evaluated checkpoints averaged into the final model (0: keep the best)")
+    batch_tokens: Positive = Field(
+        default=3000, description="largest number of target (or source) tokens in a batch, padding included"
+    )
+    max_tokens: Positive = Field(default=50, description="training pairs longer than this many subwords are left out")
+    max_steps: Positive = Field(default=10_000, description="updates in all; the decay ends here")
+    clip_norm: float = Field(default=1.0, gt=0, description="largest norm of the gradient")
+    evaluate_every: Positive = Field(default=500, description="updates between evaluations on the first dev set")
+    patience: Positive = Field(
+        default=20, description="evaluations without a better dev BLEU before training stops early"
+    )
+    checkpoint_every: Positive = Field(default=200, description="updates between checkpoints to resume from")
+    average: int = Field(
+        default=5, ge=0, description="evaluated checkpoints averaged into the final model (0: keep the best)"
+    )
     ema: Annotated[float, Field(ge=0.0, lt=1.0)] = Field(
-        0.0, description="decay of an exponential moving average of the weights, evaluated and kept instead (0: off)"
+        default=0.0,
+        description="decay of an exponential moving average of the weights, evaluated and kept instead (0: off)",
     )
     seed: int = 1
 
+    @model_validator(mode="after")
+    def a_batch_holds_a_pair(self) -> Self:
+        if self.batch_tokens < self.max_tokens + 2:
+            raise ValueError(
+                f"batch_tokens must exceed max_tokens by 2 or more, not {self.batch_tokens} and {self.max_tokens}"
+            )
+        return self
+
 
 class Decoding(Section):
-    max_length_ratio: float = Field(2.0, gt=0, description="longest output, in subwords per source subword …")
-    max_length_extra: Positive = Field(20, description="… plus this many")
-    max_length: Positive = Field(200, description="and never more than this")
+    max_length_ratio: float = Field(default=2.0, gt=0, description="longest output, in subwords per source subword …")
+    max_length_extra: Positive = Field(default=20, description="… plus this many")
+    max_length: Positive = Field(default=200, description="and never more than this")
     beam_size: Positive = 5
-    length_alpha: float = Field(1.0, ge=0, description="beam scores are log-probability / length ** alpha")
+    length_alpha: float = Field(default=1.0, ge=0, description="beam scores are log-probability / length ** alpha")
     npad_samples: Positive = 10
-    npad_sigma: float = Field(0.3, gt=0, description="sigma0 of NPAD's noise sigma0 / t")
+    npad_sigma: float = Field(default=0.3, gt=0, description="sigma0 of NPAD's noise sigma0 / t")
 
 
 class ActorTraining(Section):
@@ -143,9 +186,11 @@ class ActorTraining(Section):
 
     objective: str = Field(description="bleu, perplexity, chrf, concise, or module:function of your own")
     method: Literal["supervised", "dpg"] = "supervised"
-    hidden: Positive = Field(32, description="tanh units of the actor")
+    hidden: Positive = Field(default=32, description="tanh units of the actor")
     variant: Literal["plain", "gated", "recurrent", "constant"] = "plain"
-    sees_previous_word: bool = Field(False, description="feed the previous word's embedding too, as in the paper's text")
+    sees_previous_word: bool = Field(
+        default=False, description="feed the previous word's embedding too, as in the paper's text"
+    )
     seed: int = 1
     options: dict[str, float | int | str | bool] = Field(
         default_factory=dict, description="options of the method or the objective (see training/policy)"
@@ -154,9 +199,11 @@ class ActorTraining(Section):
 
 class Export(Section):
     quantisation: Literal["int8", "fp32"] = "int8"
-    golden_examples: Positive = Field(20, description="examples the service replays before it serves the bundle")
-    description: str = Field("", description="first paragraph of the model card")
-    credits: tuple[str, ...] = Field((), description="data with terms and credits, for the model card")
+    golden_examples: Positive = Field(
+        default=20, description="examples the service replays before it serves the bundle"
+    )
+    description: str = Field(default="", description="first paragraph of the model card")
+    credits: tuple[str, ...] = Field(default=(), description="data with terms and credits, for the model card")
     licence: str = "Apache-2.0"
     intended_use: str = ""
     known_failures: tuple[str, ...] = ()
@@ -195,10 +242,9 @@ def load_config(path: Path) -> Config:
     try:
         config = Config.model_validate(resolved)
     except ValidationError as error:
-        problems += [
-            f"{'.'.join(str(part) for part in detail['loc']) or 'config'}: {detail['msg']} (given: {detail['input']!r:.80})"
-            for detail in error.errors()
-        ]
+        for detail in error.errors():
+            place = ".".join(str(part) for part in detail["loc"]) or "config"
+            problems.append(f"{place}: {detail['msg']} (given: {detail['input']!r:.80})")
     if problems:
         raise ConfigError(str(path), problems)
     return config

@@ -1,0 +1,1 @@
+"""Subwords: sentencepiece BPE with byte fallback, whole and self-contained in one model file."""
