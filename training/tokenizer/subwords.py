@@ -129,8 +129,8 @@ def learn_subwords(
 
 
 def _without_traces(serialized: bytes) -> bytes:
-    """Return the model without the names of temporary files and the number of threads, which the result does not need."""
-    model = sentencepiece_model_pb2.ModelProto.FromString(serialized)
+    """Return the model without the names of temporary files and the number of threads, which change nothing."""
+    model = sentencepiece_model_pb2.ModelProto.FromString(serialized)  # type: ignore[attr-defined]
     model.normalizer_spec.ClearField("normalization_rule_tsv")
     model.denormalizer_spec.ClearField("normalization_rule_tsv")
     model.trainer_spec.ClearField("num_threads")
