@@ -43,13 +43,13 @@ class TabularModel(nn.Module):
         return StepOutput(logits, nudged + torch.tensor([0.0, 1.0]), context, action)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tabular() -> Callable[[Tensor], TabularModel]:
     """Build a model from its table of probabilities [x, t, y_{t-1}, y_t]."""
     return TabularModel
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def random_table() -> Callable[..., TabularModel]:
     """Build a tabular model with random entries."""
 
@@ -61,7 +61,7 @@ def random_table() -> Callable[..., TabularModel]:
     return build
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny_model() -> Callable[..., TranslationModel]:
     """Build a real translation model with random weights, large enough to prefer some outputs over others."""
 
@@ -77,13 +77,13 @@ def tiny_model() -> Callable[..., TranslationModel]:
     return build
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def short() -> LengthLimits:
     """At most 12 tokens, whatever the source."""
     return LengthLimits(ratio=0.0, extra=12, maximum=200)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def exhaustive() -> Callable[..., list[tuple[tuple[int, ...], float]]]:
     """Every finished output of up to `limit` tokens with its score log p / length ** alpha, best first."""
 
