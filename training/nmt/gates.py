@@ -22,6 +22,11 @@ def gru(input_gates: Tensor, state_gates: Tensor, state: Tensor) -> Tensor:
     return torch.lerp(new, state, update)
 
 
+def tanh_in_place(tensor: Tensor) -> Tensor:
+    """tanh x = 2 σ(2x) − 1: torch's vectorised sigmoid takes a fifth of its tanh's time on a CPU."""
+    return tensor.mul_(2).sigmoid_().mul_(2).sub_(1)
+
+
 def gru_in_place(input_gates: Tensor, state_gates: Tensor, state: Tensor, reset_update: Tensor, new: Tensor) -> Tensor:
     """The same update without a graph.
 
@@ -31,7 +36,7 @@ def gru_in_place(input_gates: Tensor, state_gates: Tensor, state: Tensor, reset_
     torch.add(input_gates[..., : 2 * units], state_gates[..., : 2 * units], out=reset_update)
     reset_update.sigmoid_()
     torch.addcmul(input_gates[..., 2 * units :], reset_update[..., :units], state_gates[..., 2 * units :], out=new)
-    new.tanh_()
+    tanh_in_place(new)
     return torch.lerp(new, state, reset_update[..., units:])
 
 

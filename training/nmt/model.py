@@ -61,6 +61,14 @@ class StepOutput(NamedTuple):
     action: Tensor | None  # [B, H], what was added to z_{t-1}
 
 
+def linear(inputs: Tensor, weight: Tensor, bias: Tensor | None, product_dtype: torch.dtype) -> Tensor:
+    """`F.linear` whose product runs in `product_dtype` and whose result has the inputs' type again."""
+    if product_dtype == inputs.dtype:
+        return F.linear(inputs, weight, bias)
+    product = F.linear(inputs.to(product_dtype), weight.to(product_dtype)).to(inputs.dtype)
+    return product if bias is None else product + bias
+
+
 class Encoder(nn.Module):
     """A bidirectional GRU whose two directions share every matrix product."""
 
@@ -71,19 +79,18 @@ class Encoder(nn.Module):
         self.state_weight = nn.Parameter(torch.empty(2, 3 * units, units))
         self.state_bias = nn.Parameter(torch.zeros(2, 3 * units))
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, embedded: Tensor, mask: Tensor, product_dtype: torch.dtype) -> Tensor:
         """Return the annotations [B, S, 2N], zero on padding, of embedded words [B, S, E]."""
-        batch, length, _ = embedded.shape
-        words = embedded.transpose(0, 1).reshape(length * batch, -1)
+        words = embedded.transpose(0, 1).contiguous()
         forward, backward = (
-            torch.addmm(bias, words, weight.t()).view(length, batch, -1)
+            linear(words, weight, bias, product_dtype)
             for weight, bias in zip(self.input_weight, self.input_bias, strict=True)
         )
         # The backward direction runs from the end; padding multiplies its state with 0, so it starts at the last word.
         gates = torch.stack([forward, backward.flip(0)], dim=1)
         steps_mask = mask.t().unsqueeze(2)
         masks = torch.stack([steps_mask, steps_mask.flip(0)], dim=1)
-        states = bidirectional_gru(gates, masks, self.state_weight, self.state_bias)
+        states = bidirectional_gru(gates, masks, self.state_weight, self.state_bias, product_dtype)
         return torch.cat([states[:, 0], states[:, 1].flip(0)], dim=2).transpose(0, 1)
 
 
@@ -148,6 +155,8 @@ class TranslationModel(nn.Module):
         self.sizes = sizes
         self.dropout = dropout
         self.word_dropout = word_dropout
+        # The type of teacher forcing's matrix products; decoding always multiplies in the weights' own type.
+        self.product_dtype = torch.float32
         annotation = 2 * sizes.encoder
         self.source_embedding = nn.Embedding(sizes.source_vocabulary, sizes.embedding)
         self.encoder = Encoder(sizes.embedding, sizes.encoder)
@@ -186,11 +195,13 @@ class TranslationModel(nn.Module):
     def encode(self, source_ids: Tensor, source_mask: Tensor) -> Encoded:
         """Annotate source sentences [B, S] (each ends with eos), mask [B, S]."""
         embedded = self._drop(self._embed(self.source_embedding, source_ids))
-        annotations = self.encoder(embedded, source_mask)
+        annotations = self.encoder(embedded, source_mask, self._product_dtype(embedded))
         # z_0 sees the whole sentence through the backward direction's last state, as in Bahdanau et al.
         first_state = torch.tanh(self.initial_state(annotations[:, 0, self.sizes.encoder :]))
         annotations = self._drop(annotations)
-        return Encoded(annotations, self.attention.key(annotations), source_mask, first_state)
+        key = self.attention.key
+        keys = linear(annotations, key.weight, key.bias, self._product_dtype(annotations))
+        return Encoded(annotations, keys, source_mask, first_state)
 
     # -- one step ------------------------------------------------------------------------------------------------
 
@@ -237,22 +248,28 @@ class TranslationModel(nn.Module):
 
     def force(self, encoded: Encoded, target_inputs: Tensor) -> Tensor:
         """Readouts [B, T, R] of the given target words; logits are one product away."""
-        decoder = self.decoder
-        words = self._drop(self._embed(self.target_embedding, target_inputs)).transpose(0, 1)  # [T, B, E]
-        word_gates = F.linear(words, decoder.word.weight, decoder.input_bias)
+        decoder, readout = self.decoder, self.readout
+        words = self._drop(self._embed(self.target_embedding, target_inputs)).transpose(0, 1).contiguous()  # [T, B, E]
+        dtype = self._product_dtype(words)
         states, alignments = attentional_gru(
-            word_gates,
+            linear(words, decoder.word.weight, decoder.input_bias, dtype),
             encoded.first_state,
             encoded.keys,
-            decoder.context(encoded.annotations),
+            linear(encoded.annotations, decoder.context.weight, None, dtype),
             (1 - encoded.mask) * MASKED,
             decoder.state.weight,
             decoder.state_bias,
             self.attention.query.weight,
             self.attention.energy,
+            dtype,
         )
         contexts = torch.bmm(alignments.transpose(0, 1), encoded.annotations)  # [B, T, A]
-        return self._drop(self.readout(states.transpose(0, 1), contexts, words.transpose(0, 1)))
+        by_time = linear(states, readout.state.weight, None, dtype) + linear(words, readout.word.weight, None, dtype)
+        by_row = linear(contexts, readout.context.weight, readout.bias, dtype)
+        return self._drop(torch.tanh(by_time.transpose(0, 1) + by_row))
+
+    def _product_dtype(self, like: Tensor) -> torch.dtype:
+        return self.product_dtype if self.training and like.dtype == torch.float32 else like.dtype
 
     # -- regularisation ------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ def test_bidirectional_gru_and_its_gradients_equal_autograd() -> None:
     cotangent = torch.randn_like(reference)
     wanted = torch.autograd.grad(reference, (gates, weight, bias), cotangent)
 
-    states = bidirectional_gru(gates, masks, weight, bias)
+    states = bidirectional_gru(gates, masks, weight, bias, torch.float64)
     given = torch.autograd.grad(states, (gates, weight, bias), cotangent)
 
     torch.testing.assert_close(states, reference)
@@ -63,7 +63,9 @@ def test_attentional_gru_and_its_gradients_equal_autograd(reads_alignment: bool)
     cotangents = (torch.randn_like(reference[0]), torch.randn_like(reference[1]) * float(reads_alignment))
     wanted = torch.autograd.grad(reference, leaves, cotangents)
 
-    output = attentional_gru(word_gates, first_state, keys, values, mask_bias, weight, bias, query_weight, energy)
+    output = attentional_gru(
+        word_gates, first_state, keys, values, mask_bias, weight, bias, query_weight, energy, torch.float64
+    )
     given = torch.autograd.grad(output, leaves, cotangents)
 
     torch.testing.assert_close(output, reference)
