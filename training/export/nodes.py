@@ -1,0 +1,150 @@
+"""A thin writer over onnx's helper: it names tensors, collects nodes, and spells a linear layer in fp32 or int8."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from training.export.quantise import ACTIVATION_SCALE, ACTIVATION_ZERO_POINT, quantise_weight
+
+Quantisation = Literal["fp32", "int8"]
+Shape = Sequence[str | int]
+
+FLOAT = TensorProto.FLOAT
+INT64 = TensorProto.INT64
+OPSET = 21
+IR_VERSION = 10
+CONTRIB = "com.microsoft"
+
+
+class GraphWriter:
+    """Collects the nodes of one graph.  Tensors are strings, as in ONNX; `name` arguments are hints made unique."""
+
+    def __init__(self, name: str, quantisation: Quantisation) -> None:
+        self.name = name
+        self.quantisation = quantisation
+        self._nodes: list[onnx.NodeProto] = []
+        self._initialisers: list[onnx.TensorProto] = []
+        self._inputs: list[onnx.ValueInfoProto] = []
+        self._outputs: list[onnx.ValueInfoProto] = []
+        self._taken: set[str] = set()
+        self._quantised: dict[str, str] = {}
+
+    # ---- tensors ---------------------------------------------------------------------------------------------
+
+    def input(self, name: str, kind: int, shape: Shape) -> str:
+        self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return self._unique(name)
+
+    def output(self, tensor: str, kind: int, shape: Shape) -> None:
+        self._outputs.append(helper.make_tensor_value_info(tensor, kind, shape))
+
+    def constant(self, array: NDArray[Any], name: str) -> str:
+        unique = self._unique(name)
+        self._initialisers.append(numpy_helper.from_array(np.ascontiguousarray(array), unique))
+        return unique
+
+    def integers(self, *values: int) -> str:
+        """Return a 1-D int64 constant: axes, split sizes, slice bounds."""
+        return self.constant(np.array(values, np.int64), "integers")
+
+    # ---- nodes -----------------------------------------------------------------------------------------------
+
+    def add(self, operator: str, inputs: Sequence[str], name: str, *, domain: str = "", **attributes: Any) -> str:
+        """Append a node with one output and return the output."""
+        return self.add_many(operator, inputs, [name], domain=domain, **attributes)[0]
+
+    def add_many(
+        self, operator: str, inputs: Sequence[str], names: Sequence[str], *, domain: str = "", **attributes: Any
+    ) -> list[str]:
+        """Append a node with several outputs."""
+        outputs = [self._unique(name) for name in names]
+        self._nodes.append(
+            helper.make_node(operator, inputs, outputs, name=f"{self.name}/{outputs[0]}", domain=domain, **attributes)
+        )
+        return outputs
+
+    def split(self, tensor: str, sizes: Sequence[int], names: Sequence[str], axis: int) -> list[str]:
+        return self.add_many("Split", [tensor, self.integers(*sizes)], names, axis=axis)
+
+    def linear(self, tensor: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None, name: str) -> str:
+        """Return weight · tensor (+ bias) for a tensor [..., in] bounded by ±1 and a weight [out, in]."""
+        if self.quantisation == "int8":
+            return self._integer_linear(tensor, weight, bias, name)
+        inputs = [tensor, self.constant(weight.T, f"{name}.weight")]
+        if bias is None:
+            return self.add("MatMul", inputs, name)
+        product = self.add("MatMul", inputs, f"{name}.product")
+        return self.add("Add", [product, self.constant(bias, f"{name}.bias")], name)
+
+    def linear_plus(self, tensor: str, weight: NDArray[np.float32], addend: str, name: str) -> str:
+        """Return weight · tensor + addend for a tensor [B, in] and an addend [B, out]."""
+        if self.quantisation == "int8":
+            return self.add("Add", [self._integer_linear(tensor, weight, None, f"{name}.product"), addend], name)
+        return self.gemm(tensor, weight, addend, name)
+
+    def gemm(self, tensor: str, weight: NDArray[np.float32], addend: str, name: str) -> str:
+        """As `linear_plus`, in fp32 whatever the quantisation."""
+        return self.add("Gemm", [tensor, self.constant(weight.T, f"{name}.weight"), addend], name)
+
+    def _integer_linear(
+        self, tensor: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None, name: str
+    ) -> str:
+        # One contrib node does the integer product, the rescaling and the bias; dispatch dominates at batch 1.
+        scale = self.constant(np.array(ACTIVATION_SCALE, np.float32), "activation_scale")
+        zero_point = self.constant(np.array(ACTIVATION_ZERO_POINT, np.uint8), "activation_zero_point")
+        if tensor not in self._quantised:
+            self._quantised[tensor] = self.add("QuantizeLinear", [tensor, scale, zero_point], f"{tensor}.u8")
+        integers, scales = quantise_weight(weight)
+        inputs = [
+            self._quantised[tensor],
+            self.constant(integers.T, f"{name}.weight"),
+            scale,
+            self.constant(scales, f"{name}.scale"),
+            zero_point,
+            "",
+        ]
+        if bias is not None:
+            inputs.append(self.constant(bias, f"{name}.bias"))
+        return self.add("MatMulIntegerToFloat", inputs, name, domain=CONTRIB)
+
+    def stored(self, array: NDArray[np.float32], name: str) -> str:
+        """Return a float tensor that an int8 bundle keeps as fp16 in the file."""
+        if self.quantisation == "fp32":
+            return self.constant(array, name)
+        half = self.constant(array.astype(np.float16), f"{name}.fp16")
+        return self.add("Cast", [half], name, to=FLOAT)
+
+    def folded_table(self, embedding: str, weight: NDArray[np.float32], bias: NDArray[np.float32], name: str) -> str:
+        """Return the table  embedding · weightᵀ + bias  [V, out] of an embedding [V, E] and a weight [out, E].
+
+        The file holds the two small factors: onnxruntime computes with constants once, when it loads the graph, so
+        a step only looks a row up.
+        """
+        product = self.add("MatMul", [embedding, self.stored(weight.T, f"{name}.weight")], f"{name}.product")
+        return self.add("Add", [product, self.constant(bias, f"{name}.bias")], name)
+
+    # ---- results ---------------------------------------------------------------------------------------------
+
+    def graph(self) -> onnx.GraphProto:
+        return helper.make_graph(self._nodes, self.name, self._inputs, self._outputs, self._initialisers)
+
+    def model(self) -> onnx.ModelProto:
+        """Return the finished model, checked by onnx where onnx knows the operators."""
+        return helper.make_model(
+            self.graph(),
+            opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)],
+            ir_version=IR_VERSION,
+            producer_name="nudge-train",
+        )
+
+    def _unique(self, name: str) -> str:
+        candidate, count = name, 1
+        while candidate in self._taken:
+            count += 1
+            candidate = f"{name}.{count}"
+        self._taken.add(candidate)
+        return candidate

@@ -1,0 +1,96 @@
+"""step.onnx: one decoder step for any set of rows: attention, actors, GRU, readout, output layer.
+
+Shapes:  B rows · S source length · K key · W = 3H + R + U values · H state · R readout · U actors' units · V words
+
+    α = softmax(energy · tanh(W_q z + key))       v = Σ_s α_s value_s + table[y]          v = (x_r x_u | x_n | o | a)
+    z~ = z + A2 (gain · tanh(A1 z + a))           r, u = σ(U_ru z~ + x_ru)   n = tanh(x_n + r (U_n z~ + b_n))
+    z' = n + u (z~ - n)                           logits = W_o tanh(R_z z' + o) + b_o
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+
+from training.export.folding import word_table
+from training.export.nodes import FLOAT, INT64, GraphWriter, Quantisation
+from training.export.weights import ActorWeights, ModelWeights
+
+
+def build_step(model: ModelWeights, actors: Sequence[ActorWeights], quantisation: Quantisation) -> onnx.ModelProto:
+    """Return the decoder step of the bundle contract; without actors it has neither their nodes nor their input."""
+    sizes = model.sizes
+    H, K, R = sizes.decoder, sizes.attention, sizes.readout
+    U = sum(actor.units for actor in actors)
+    W = 3 * H + R + U
+    writer = GraphWriter("step", quantisation)
+    previous_ids = writer.input("previous_ids", INT64, ["B"])
+    state = writer.input("state", FLOAT, ["B", H])
+    keys = writer.input("keys", FLOAT, ["B", "S", K])
+    values = writer.input("values", FLOAT, ["B", "S", W])
+    source_mask = writer.input("source_mask", FLOAT, ["B", "S"])
+    gain = writer.input("actor_gain", FLOAT, ["B", U]) if actors else None
+
+    weight, bias = word_table(model, actors)
+    embedding = writer.stored(model["target_embedding.weight"], "target_embedding")
+    table = writer.folded_table(embedding, weight, bias, "target_table")
+    word = writer.add("Gather", [table, previous_ids], "word")  # [B, W]
+    attended = _attend(writer, model, state, keys, values, source_mask)  # [B, W]
+    inputs = writer.add("Add", [attended, word], "inputs")
+    parts = [2 * H, H, R] + ([U] if actors else [])
+    reset_update_in, candidate_in, readout_in, *actor_in = writer.split(
+        inputs, parts, ["reset_update_in", "candidate_in", "readout_in", "actor_in"][: len(parts)], axis=1
+    )
+    nudged = state if gain is None else _nudge(writer, model, actors, state, actor_in[0], gain)
+    next_state = _advance(writer, model, nudged, reset_update_in, candidate_in)
+    readout = writer.add(
+        "Tanh", [writer.linear_plus(next_state, model["readout.state.weight"], readout_in, "readout_sum")], "readout"
+    )
+    logits = writer.linear(readout, model["output.weight"], model["output.bias"], "logits")
+
+    writer.output(logits, FLOAT, ["B", sizes.target_vocabulary])
+    writer.output(next_state, FLOAT, ["B", H])
+    return writer.model()
+
+
+def _attend(writer: GraphWriter, model: ModelWeights, state: str, keys: str, values: str, source_mask: str) -> str:
+    """Return the attended values [B, W] of un-nudged states [B, H]."""
+    query = writer.linear(state, model["attention.query.weight"], None, "query")
+    query = writer.add("Unsqueeze", [query, writer.integers(1)], "query_row")  # [B, 1, K]
+    similarity = writer.add("Tanh", [writer.add("Add", [keys, query], "similarity_sum")], "similarity")
+    energies = writer.add("MatMul", [similarity, writer.constant(model["attention.energy"], "energy")], "energies")
+    # finfo.min rather than -inf: a fully padded row would become NaN.
+    lowest = writer.constant(np.array(np.finfo(np.float32).min), "lowest")
+    is_real = writer.add("Cast", [source_mask], "is_real", to=onnx.TensorProto.BOOL)
+    masked = writer.add("Where", [is_real, energies, lowest], "energies_masked")
+    alignment = writer.add("Softmax", [masked], "alignment", axis=1)  # [B, S]
+    alignment = writer.add("Unsqueeze", [alignment, writer.integers(1)], "alignment_row")  # [B, 1, S]
+    attended = writer.add("MatMul", [alignment, values], "attended_row")  # [B, 1, W]
+    return writer.add("Squeeze", [attended, writer.integers(1)], "attended")
+
+
+def _nudge(
+    writer: GraphWriter, model: ModelWeights, actors: Sequence[ActorWeights], state: str, actor_in: str, gain: str
+) -> str:
+    """Return z~ = z + a.  The gain multiplies hidden units, so that a row of zeros adds exactly nothing."""
+    H = model.sizes.decoder
+    first = np.concatenate([actor.hidden[:, :H] for actor in actors])  # [U, H]
+    second = np.concatenate([actor.output for actor in actors], axis=1)  # [H, U]
+    hidden = writer.add("Tanh", [writer.gemm(state, first, actor_in, "actor_sum")], "actor_hidden")
+    weighted = writer.add("Mul", [hidden, gain], "actor_weighted")
+    return writer.gemm(weighted, second, state, "nudged")
+
+
+def _advance(writer: GraphWriter, model: ModelWeights, nudged: str, reset_update_in: str, candidate_in: str) -> str:
+    """Return the GRU's next state [B, H], an output of the graph."""
+    H = model.sizes.decoder
+    weight = model["decoder.state.weight"]
+    gates = writer.linear_plus(nudged, weight[: 2 * H], reset_update_in, "reset_update_sum")
+    gates = writer.add("Sigmoid", [gates], "reset_update")
+    reset, update = writer.split(gates, [H, H], ["reset", "update"], axis=1)
+    recurrent = writer.linear(nudged, weight[2 * H :], model["decoder.state_bias"][2 * H :], "candidate_state")
+    gated = writer.add("Mul", [reset, recurrent], "candidate_gated")
+    candidate = writer.add("Tanh", [writer.add("Add", [candidate_in, gated], "candidate_sum")], "candidate")
+    difference = writer.add("Sub", [nudged, candidate], "difference")
+    kept = writer.add("Mul", [update, difference], "kept")
+    return writer.add("Add", [candidate, kept], "next_state")

@@ -1,0 +1,200 @@
+"""The weights an export starts from: plain numpy arrays by the checkpoint's names, with their shapes checked.
+
+Shapes:  Vs source vocabulary · Vt target vocabulary · E embedding · N encoder units per direction · A annotation = 2N
+         H decoder state · K attention key · R readout · U hidden units of one actor
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.errors import ExportError
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Every size of the model, read off the shapes of its weights."""
+
+    source_vocabulary: int
+    target_vocabulary: int
+    embedding: int
+    encoder: int
+    decoder: int
+    attention: int
+    readout: int
+
+    @property
+    def annotation(self) -> int:
+        return 2 * self.encoder
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the name and shape of every parameter of the model."""
+        E, N, H, K, R, A = (
+            self.embedding,
+            self.encoder,
+            self.decoder,
+            self.attention,
+            self.readout,
+            self.annotation,
+        )
+        return {
+            "source_embedding.weight": (self.source_vocabulary, E),
+            "encoder.input_weight": (2, 3 * N, E),
+            "encoder.input_bias": (2, 3 * N),
+            "encoder.state_weight": (2, 3 * N, N),
+            "encoder.state_bias": (2, 3 * N),
+            "initial_state.weight": (H, N),
+            "initial_state.bias": (H,),
+            "attention.key.weight": (K, A),
+            "attention.key.bias": (K,),
+            "attention.query.weight": (K, H),
+            "attention.energy": (K,),
+            "target_embedding.weight": (self.target_vocabulary, E),
+            "decoder.word.weight": (3 * H, E),
+            "decoder.context.weight": (3 * H, A),
+            "decoder.state.weight": (3 * H, H),
+            "decoder.input_bias": (3 * H,),
+            "decoder.state_bias": (3 * H,),
+            "readout.state.weight": (R, H),
+            "readout.context.weight": (R, A),
+            "readout.word.weight": (R, E),
+            "readout.bias": (R,),
+            "output.weight": (self.target_vocabulary, R),
+            "output.bias": (self.target_vocabulary,),
+        }
+
+
+@dataclass(frozen=True)
+class ModelWeights:
+    """The translation model's parameters as float32 arrays; `output.weight` is always present, tied or not."""
+
+    sizes: Sizes
+    arrays: Mapping[str, Array]
+    is_tied: bool = False
+
+    def __getitem__(self, name: str) -> Array:
+        return self.arrays[name]
+
+    @property
+    def parameters(self) -> int:
+        """Number of trained numbers; a tied output layer counts once."""
+        total = sum(array.size for array in self.arrays.values())
+        return total - self.arrays["output.weight"].size if self.is_tied else total
+
+
+@dataclass(frozen=True)
+class ActorWeights:
+    """One actor:  action = output · tanh(hidden · [z; c (; previous embedding)] + bias).
+
+    hidden [U, H + A (+ E)] · bias [U] · output [H, U]
+    """
+
+    name: str
+    hidden: Array
+    bias: Array
+    output: Array
+
+    @property
+    def units(self) -> int:
+        return int(self.bias.shape[0])
+
+    def sees_previous_word(self, sizes: Sizes) -> bool:
+        return self.hidden.shape[1] == sizes.decoder + sizes.annotation + sizes.embedding
+
+
+def model_weights(state: Mapping[str, Any]) -> ModelWeights:
+    """Check a checkpoint's arrays and return them as float32; every problem is reported at once."""
+    arrays = {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in state.items()}
+    is_tied = "output.weight" not in arrays
+    if is_tied and "target_embedding.weight" in arrays:
+        arrays["output.weight"] = arrays["target_embedding.weight"]
+    try:
+        sizes = Sizes(
+            source_vocabulary=arrays["source_embedding.weight"].shape[0],
+            target_vocabulary=arrays["target_embedding.weight"].shape[0],
+            embedding=arrays["source_embedding.weight"].shape[1],
+            encoder=arrays["encoder.state_weight"].shape[2],
+            decoder=arrays["decoder.state.weight"].shape[1],
+            attention=arrays["attention.energy"].shape[0],
+            readout=arrays["readout.bias"].shape[0],
+        )
+    except (KeyError, IndexError) as error:
+        raise ExportError(f"not a translation model's checkpoint: {error} is missing or has too few axes") from None
+    expected = sizes.shapes()
+    problems = [f"missing {name} {list(shape)}" for name, shape in expected.items() if name not in arrays]
+    problems += [f"unknown {name}" for name in arrays if name not in expected]
+    problems += [
+        f"{name} is {list(arrays[name].shape)}, expected {list(shape)}"
+        for name, shape in expected.items()
+        if name in arrays and arrays[name].shape != shape
+    ]
+    problems += [f"{name} holds NaN or infinity" for name, array in arrays.items() if not np.isfinite(array).all()]
+    if problems:
+        raise ExportError("the checkpoint cannot be exported:\n" + "\n".join(f"  - {line}" for line in problems))
+    return ModelWeights(sizes, arrays, is_tied)
+
+
+def actor_weights(name: str, state: Mapping[str, Any], sizes: Sizes) -> ActorWeights:
+    """Check one actor's arrays against the model it nudges."""
+    names = {"hidden.weight", "hidden.bias", "output.weight"}
+    if set(state) != names:
+        raise ExportError(
+            f"actor {name!r} has the parameters {sorted(state)}; a bundle can hold actors with exactly {sorted(names)}"
+            " (one tanh layer, no output bias)"
+        )
+    hidden, bias, output = (
+        np.ascontiguousarray(state[key], dtype=np.float32) for key in ("hidden.weight", "hidden.bias", "output.weight")
+    )
+    observed = sizes.decoder + sizes.annotation
+    if (
+        hidden.ndim != 2
+        or hidden.shape[1] not in (observed, observed + sizes.embedding)
+        or bias.shape != hidden.shape[:1]
+        or output.shape != (sizes.decoder, hidden.shape[0])
+    ):
+        raise ExportError(
+            f"actor {name!r} has hidden {list(hidden.shape)}, bias {list(bias.shape)}, output {list(output.shape)};"
+            f" this model needs hidden [U, {observed}] (or [U, {observed + sizes.embedding}] with the previous word),"
+            f" bias [U], output [{sizes.decoder}, U]: was the actor trained on another model?"
+        )
+    if not all(np.isfinite(array).all() for array in (hidden, bias, output)):
+        raise ExportError(f"actor {name!r} holds NaN or infinity: its training diverged; train it again")
+    return ActorWeights(name, hidden, bias, output)
+
+
+def random_weights(sizes: Sizes, seed: int = 0, scale: float = 0.1) -> ModelWeights:
+    """Return a model of normally distributed weights: it translates nothing, but has every shape."""
+    generator = np.random.default_rng(seed)
+    state = {name: generator.normal(0, scale, shape).astype(np.float32) for name, shape in sizes.shapes().items()}
+    return model_weights(state)
+
+
+def random_actor(
+    name: str, units: int, sizes: Sizes, seed: int = 0, scale: float = 0.1, sees_previous_word: bool = False
+) -> ActorWeights:
+    """Return an actor of random weights, for graphs that need one before any is trained."""
+    generator = np.random.default_rng(seed)
+    inputs = sizes.decoder + sizes.annotation + (sizes.embedding if sees_previous_word else 0)
+    state = {
+        "hidden.weight": generator.normal(0, scale, (units, inputs)),
+        "hidden.bias": generator.normal(0, scale, units),
+        "output.weight": generator.normal(0, scale, (sizes.decoder, units)),
+    }
+    return actor_weights(name, state, sizes)
+
+
+def unit_ranges(actors: Sequence[ActorWeights]) -> dict[str, tuple[int, int]]:
+    """Return each actor's [start, stop) among the hidden units of all actors, in the order given."""
+    ranges: dict[str, tuple[int, int]] = {}
+    start = 0
+    for actor in actors:
+        if actor.name in ranges:
+            raise ExportError(f"two actors are called {actor.name!r}; the names of a bundle's actors must differ")
+        ranges[actor.name] = (start, start + actor.units)
+        start += actor.units
+    return ranges
