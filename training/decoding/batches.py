@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-PAD, UNK, BOS, EOS = 0, 1, 2, 3
+from training.corpus.cache import PAD
 
 # Called with the number of sentences that were finished since the last call.
 Progress = Callable[[int], None]

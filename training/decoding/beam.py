@@ -17,7 +17,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from training.decoding.batches import BOS, EOS, Progress, device_of, evaluating, source_batches
+from training.corpus.cache import BOS, EOS
+from training.decoding.batches import Progress, device_of, evaluating, source_batches
 from training.decoding.greedy import row_limits
 from training.decoding.hypothesis import Hypothesis, LengthLimits
 from training.nmt.model import Actor, Encoded, TranslationModel

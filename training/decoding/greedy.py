@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from training.decoding.batches import BOS, EOS, Progress, SourceBatch, device_of, evaluating, source_batches
+from training.corpus.cache import BOS, EOS
+from training.decoding.batches import Progress, SourceBatch, device_of, evaluating, source_batches
 from training.decoding.hypothesis import Hypothesis, LengthLimits
 from training.nmt.model import Actor, Encoded, TranslationModel
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from training.decoding.batches import BOS, EOS, PAD, Progress, device_of, evaluating, even, pad_batch
+from training.corpus.cache import BOS, EOS, PAD
+from training.decoding.batches import Progress, device_of, evaluating, even, pad_batch
 from training.nmt.model import TranslationModel
 
 # Logits are computed for this many positions at a time: 512 x 30,000 floats are 60 MB.
