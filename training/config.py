@@ -145,6 +145,12 @@ class Pretrain(Section):
     batch_tokens: Positive = Field(
         default=3000, description="largest number of target (or source) tokens in a batch, padding included"
     )
+    batches_per_update: Positive = Field(
+        default=1, description="batches whose gradients make one update; several processes share them out"
+    )
+    precision: Literal["fp32", "bf16"] = Field(
+        default="fp32", description="type of matrix products; bf16 pays on CPUs with AVX512-BF16 or AMX, and on GPUs"
+    )
     max_tokens: Positive = Field(default=50, description="training pairs longer than this many subwords are left out")
     max_steps: Positive = Field(default=10_000, description="updates in all; the decay ends here")
     clip_norm: float = Field(default=1.0, gt=0, description="largest norm of the gradient")
