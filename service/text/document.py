@@ -1,0 +1,116 @@
+"""A text or an HTML page as sentences to translate and everything else, which comes back as it was.
+
+document = read_text(text, language, tokeniser, limit)
+document.sentences                  what the engine gets
+document.rejoin(translations)       one translation for each sentence, in order
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Protocol
+
+from service.text.anchors import Anchor, lift, set_down
+from service.text.markup import Block, Raw, read
+from service.text.segmentation import Segment, has_letter, split
+
+
+class Vocabulary(Protocol):
+    """What a document must know of the tokeniser."""
+
+    def count(self, sentence: str) -> int: ...
+
+    def knows(self, cluster: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as the engine gets it, and what was lifted out of it."""
+
+    text: str
+    anchors: tuple[Anchor, ...]
+    is_html: bool
+
+    def restore(self, translation: str) -> str:
+        """The translation with the anchors in it; in HTML, escaped."""
+        return set_down(translation, self.text, self.anchors, _escaped if self.is_html else str)
+
+
+@dataclass(frozen=True)
+class Document:
+    """Parts in order: kept text and sentences."""
+
+    parts: Sequence[str | Sentence]
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        return [part for part in self.parts if isinstance(part, Sentence)]
+
+    def rejoin(self, translations: Iterable[str]) -> str:
+        """The document with each sentence replaced by its translation."""
+        return "".join(self.stream(translations))
+
+    def stream(self, translations: Iterable[str]) -> Iterator[str]:
+        """The parts of the translated document."""
+        remaining = iter(translations)
+        for part in self.parts:
+            yield part if isinstance(part, str) else part.restore(next(remaining))
+
+
+def read_text(text: str, language: str, vocabulary: Vocabulary, limit: int) -> Document:
+    """Plain text: every line break and every space between sentences is kept."""
+    parts: list[str | Sentence] = []
+    for segment in split(text, language, vocabulary.count, limit):
+        sentence = _sentence(segment.text, vocabulary.knows) if segment.is_sentence else None
+        parts.append(sentence or segment.text)
+    return Document(parts)
+
+
+def read_html(html: str, language: str, vocabulary: Vocabulary, limit: int) -> Document:
+    """HTML: only running text is translated, and inline tags go where their words went."""
+    parts: list[str | Sentence] = []
+    for part in read(html):
+        if isinstance(part, Raw):
+            parts.append(part.text)
+        else:
+            segments = split(part.text, language, vocabulary.count, limit, keeps_lines=part.is_preformatted)
+            parts.extend(_block_parts(part, segments, vocabulary.knows))
+    return Document(parts)
+
+
+def _block_parts(block: Block, segments: list[Segment], knows: Callable[[str], bool]) -> Iterator[str | Sentence]:
+    """Share a block's tags out to its segments: inside a sentence they become anchors, elsewhere they are kept."""
+    tags = deque(block.tags)
+    start = 0
+    for segment in segments:
+        stop = start + len(segment.text)
+        while tags and tags[0][0] <= start:
+            yield tags.popleft()[1]
+        inside: list[tuple[int, str]] = []
+        while tags and tags[0][0] < stop:
+            inside.append(tags.popleft())
+        tags_inside = [(offset - start, tag) for offset, tag in inside]
+        sentence = _sentence(segment.text, knows, tags_inside) if segment.is_sentence else None
+        if sentence:
+            yield sentence
+        else:
+            position = start
+            for offset, tag in inside:
+                yield block.raw(position, offset) + tag
+                position = offset
+            yield block.raw(position, stop)
+        start = stop
+    yield from (tag for _, tag in tags)
+
+
+def _sentence(text: str, knows: Callable[[str], bool], tags: list[tuple[int, str]] | None = None) -> Sentence | None:
+    """Lift out what cannot be translated; None if nothing else is left.  `tags` is None for plain text."""
+    is_html = tags is not None
+    lifted, anchors = lift(text, knows, tags or (), _escaped if is_html else str)
+    return Sentence(lifted, tuple(anchors), is_html) if has_letter(lifted) else None
+
+
+def _escaped(text: str) -> str:
+    return escape(text, quote=False)

@@ -1,0 +1,105 @@
+"""Split a text into sentences and put their translations back, byte for byte.
+
+    segments = split("  Hello there. \n\nHow are you?", language="en")
+    rejoin(segments, ["Hallo.", "Wie geht's?"])  ==  "  Hallo. \n\nWie geht's?"
+
+A segment is a sentence or the exact text between two sentences: spaces, line breaks, bullets, and whatever has no
+letter in it.  Joining all segments gives the text that was split, whatever the text is.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import sentencex
+
+# Line breaks are never moved, so a sentence never spans one.  \v \f \x1c-\x1e \x85 and the Unicode separators are
+# breaks for str.splitlines, and inside a sentence no tokeniser keeps them.
+LINE_BREAK = re.compile(r"([\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+)")
+
+# What may stand before the first or after the last word of a sentence without being part of it: white space, and at
+# the front a bullet or a number of a list.
+_FRONT = re.compile(r"\s*(?:(?:[-*+•‣◦▪·–—>#]+|\(?\d{1,3}[.)])\s+)*", re.UNICODE)
+
+# Where an over-long sentence may be cut, best first: after a clause, after a comma, between two words.
+_CUTS = (re.compile(r"[;:!?.…—]\s+"), re.compile(r"[,،、，；：。！？]\s*"), re.compile(r"\s+"))
+
+
+TokenCount = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A sentence to translate, or text to keep."""
+
+    text: str
+    is_sentence: bool
+
+
+def split(text: str, language: str, count: TokenCount, limit: int, keeps_lines: bool = True) -> list[Segment]:
+    """Cut `text` into segments whose concatenation is `text`.
+
+    No sentence has more than `limit` tokens by `count`: a longer one is cut between clauses or words.  In HTML a line
+    break is a space like any other, so there `keeps_lines` is False.
+    """
+    segments: list[Segment] = []
+    for line in LINE_BREAK.split(text) if keeps_lines else [text]:
+        if not has_letter(line):
+            _append(segments, line)
+            continue
+        for piece in _sentences(line, language):
+            front = _FRONT.match(piece)
+            start = front.end() if front else 0
+            _append(segments, piece[:start])
+            for part in cut_long(piece[start:], count, limit):
+                core = part.strip()
+                at = part.find(core)
+                _append(segments, part[:at])
+                _append(segments, core, is_sentence=has_letter(core))
+                _append(segments, part[at + len(core) :])
+    return segments
+
+
+def rejoin(segments: Sequence[Segment], translations: Iterable[str]) -> str:
+    """The text with each sentence replaced by its translation, in order."""
+    remaining = iter(translations)
+    return "".join(next(remaining) if segment.is_sentence else segment.text for segment in segments)
+
+
+def has_letter(text: str) -> bool:
+    """Whether there is anything to translate: numbers, punctuation and emoji mean the same everywhere."""
+    return any(character.isalpha() for character in text)
+
+
+def cut_long(sentence: str, count: TokenCount, limit: int) -> list[str]:
+    """Cut a sentence into parts of at most `limit` tokens, near its middle and at the best boundary there is."""
+    if count(sentence) <= limit or len(sentence) < 2:
+        return [sentence]
+    at = _cut_near_middle(sentence)
+    return cut_long(sentence[:at], count, limit) + cut_long(sentence[at:], count, limit)
+
+
+def _sentences(line: str, language: str) -> list[str]:
+    """sentencex, guarded: should it ever lose a character, the line stays whole."""
+    pieces: list[str] = sentencex.segment(language, line)
+    return pieces if "".join(pieces) == line else [line]
+
+
+def _cut_near_middle(sentence: str) -> int:
+    """The best place to cut in the middle half; about the middle of a text without any boundary."""
+    middle = len(sentence) // 2
+    for pattern in _CUTS:
+        places = [match.end() for match in pattern.finditer(sentence, middle // 2, middle + middle // 2)]
+        if places:
+            return min(places, key=lambda place: abs(place - middle))
+    # Never between a letter and its accents, unless there is nothing but accents.
+    at = middle
+    while at < len(sentence) and unicodedata.combining(sentence[at]):
+        at += 1
+    return at if at < len(sentence) else middle
+
+
+def _append(segments: list[Segment], text: str, is_sentence: bool = False) -> None:
+    if text:
+        segments.append(Segment(text, is_sentence))

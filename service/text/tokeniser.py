@@ -1,0 +1,47 @@
+"""Text to token ids and back, by the sentencepiece models of a bundle."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from sentencepiece import SentencePieceProcessor
+
+
+class Tokeniser:
+    """The source side encodes, the target side decodes; the two may be one model."""
+
+    def __init__(self, source_model: Path, target_model: Path, eos_id: int) -> None:
+        self._source = SentencePieceProcessor(model_file=str(source_model))
+        same = source_model == target_model
+        self._target = self._source if same else SentencePieceProcessor(model_file=str(target_model))
+        self._eos_id = eos_id
+        self._is_known: dict[str, bool] = {}
+
+    def encode(self, sentence: str) -> tuple[int, ...]:
+        """Ids of a source sentence, ending with eos."""
+        return (*self._source.encode(sentence), self._eos_id)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of target ids; bytes that are not UTF-8 together are dropped, as they stand for no character."""
+        return str(self._target.decode(list(ids))).replace("\N{REPLACEMENT CHARACTER}", "").strip()
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """The subwords behind target ids, with a space where a word begins."""
+        return [self._target.id_to_piece(token).replace("▁", " ") for token in ids]
+
+    def count(self, sentence: str) -> int:
+        """Tokens of a source sentence, without eos."""
+        return len(self._source.encode(sentence))
+
+    def knows(self, cluster: str) -> bool:
+        """Whether the source model has a piece for this character (with its combining marks).
+
+        One that it would spell in bytes, or drop, cannot be translated and is better carried over as it is.
+        """
+        known = self._is_known.get(cluster)
+        if known is None:
+            if len(self._is_known) > 50_000:  # a caller who sends all of Unicode must not fill the memory
+                self._is_known.clear()
+            ids = self._source.encode(cluster)
+            is_spelled = any(self._source.is_byte(token) or self._source.is_unknown(token) for token in ids)
+            known = self._is_known[cluster] = bool(ids) and not is_spelled
+        return known
