@@ -59,10 +59,11 @@ class Job:
     source_ids: tuple[int, ...]  # ends with eos
     gains: tuple[float, ...]  # a weight for each actor of the bundle, in the manifest's order; all 0 = no actor
     decoder: Decoder = field(default_factory=Greedy)
-    explain: bool = False  # also measure each token's influence; greedy and the best of beam and NPAD
+    explain: bool = False  # also measure each token's influence
     deadline: float | None = None  # time.monotonic() after which nobody wants the answer
     caller: str = ""  # jobs of different callers take turns
     on_token: OnToken | None = None
+    has_guard: bool = True  # stop an output that falls into a loop (off only to replay golden examples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ class Hypothesis:
     """One translation.
 
     `token_log_probabilities` has one entry for each id and, unless the output was cut, one more for `eos`, so it is
-    never empty.  They are those of the decoding policy: with an actor, of the model as the actor nudges it.
+    never empty.  They are those of the decoder: with an actor, of the model as the actor nudges it; but NPAD's are
+    always those of the frozen model, by which it chooses.
     `influence` (with `explain`) has as many entries: KL(p_without_actor || p_with_actor) in nats at each step.
     """
 

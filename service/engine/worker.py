@@ -1,0 +1,139 @@
+"""The worker: encodes newcomers, steps the lanes, collects what is done.  Plain synchronous code of one thread."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import onnxruntime as ort
+
+from service.engine.errors import Cancelled, DeadlineExceeded, EngineError
+from service.engine.greedy import Report
+from service.engine.grouping import group_by_length
+from service.engine.lane import Lane, Tenant, lane_widths
+from service.engine.probabilities import Floats
+from service.engine.searches import MAX_SEARCH_ROWS, start_search
+from service.engine.sessions import Encoder, StepBuffers
+from service.engine.shape import ModelShape
+from service.engine.statistics import Statistics
+from service.engine.ticket import Ticket
+from service.engine.types import EngineSettings, Hypothesis, Output
+
+LANE_WIDTHS = (16, 32, 64, 128)
+
+ReportOf = Callable[[Ticket], Report | None]
+
+
+class Worker:
+    """Owns the sessions and the rows."""
+
+    def __init__(
+        self,
+        encoder: ort.InferenceSession,
+        step: ort.InferenceSession,
+        shape: ModelShape,
+        settings: EngineSettings,
+        clock: Callable[[], float],
+        report_of: ReportOf,
+    ) -> None:
+        self._shape = shape
+        self._settings = settings
+        self._clock = clock
+        self._report_of = report_of
+        self._encoder = Encoder(encoder, shape, settings.encode_group)
+        capacity = max(settings.max_rows, MAX_SEARCH_ROWS)
+        buffers = StepBuffers.allocate(shape, capacity)
+        widths = lane_widths(shape.max_source_tokens, LANE_WIDTHS)
+        self._lanes = [Lane(step, shape, buffers, width, capacity) for width in widths]
+        self._active: dict[Tenant, tuple[Ticket, Lane]] = {}
+        self.statistics = Statistics()
+
+    @property
+    def active_rows(self) -> int:
+        return sum(lane.rows for lane in self._lanes)
+
+    @property
+    def active_jobs(self) -> int:
+        return len(self._active)
+
+    def has_room(self, rows: int, is_first: bool) -> bool:
+        """Tell whether so many more rows may join now; an idle engine takes any first search."""
+        if is_first and not self._active:
+            return True
+        return self.active_rows + rows <= self._settings.max_rows
+
+    def take_in(self, tickets: Sequence[Ticket]) -> None:
+        """Encode newcomers and give their searches rows."""
+        sources = [ticket.job.source_ids for ticket in tickets]
+        for group in group_by_length([len(source) for source in sources], self._settings.encode_group):
+            now = self._clock()
+            encoded = self._encoder.encode([sources[index] for index in group])
+            for row, index in enumerate(group):
+                ticket = tickets[index]
+                ticket.started_at = now
+                search = start_search(ticket.job, self._shape, self._report_of(ticket))
+                length = encoded.lengths[row]
+                lane = next(lane for lane in self._lanes if lane.width >= length)
+                tenant = lane.place(
+                    search,
+                    self._gain(ticket.job.gains),
+                    encoded.keys[row],
+                    encoded.values[row],
+                    encoded.states[row],
+                    length,
+                )
+                self._active[tenant] = (ticket, lane)
+            self.statistics.encoded += len(group)
+
+    def step(self) -> list[Ticket]:
+        """Advance every row by one token; return the tickets that are done, with their results."""
+        done = []
+        for lane in self._lanes:
+            if not lane.rows:
+                continue
+            self.statistics.count_step(lane.rows)
+            tenants = lane.step()
+            now = self._clock()
+            for tenant in tenants:
+                ticket, _ = self._active.pop(tenant)
+                ticket.result = self._output(ticket, tenant.search.hypotheses(), now)
+                done.append(ticket)
+        return done
+
+    def drop_gone(self) -> list[Ticket]:
+        """Take out the rows of jobs that were cancelled or are too late; return their tickets."""
+        now = self._clock()
+        gone = [tenant for tenant, (ticket, _) in self._active.items() if ticket.is_cancelled or ticket.is_expired(now)]
+        return [self._drop(tenant, refusal(self._active[tenant][0], now)) for tenant in gone]
+
+    def drop_all(self, error: EngineError) -> list[Ticket]:
+        """Take out everything."""
+        return [self._drop(tenant, error) for tenant in list(self._active)]
+
+    def _drop(self, tenant: Tenant, error: EngineError) -> Ticket:
+        ticket, lane = self._active.pop(tenant)
+        lane.remove(tenant)
+        ticket.result = error
+        return ticket
+
+    def _gain(self, weights: Iterable[float]) -> Floats:
+        """Return the gain [U] of a row: each actor's weight on the hidden units that are its own."""
+        gain: Floats = np.zeros(self._shape.actor_units, np.float32)
+        for weight, (start, stop) in zip(weights, self._shape.units_of_actors, strict=True):
+            gain[start:stop] = weight
+        return gain
+
+    def _output(self, ticket: Ticket, hypotheses: tuple[Hypothesis, ...], now: float) -> Output:
+        if ticket.job.explain and hypotheses[0].influence is None:  # no actor, no influence
+            hypotheses = tuple(
+                replace(hypothesis, influence=(0.0,) * len(hypothesis.token_log_probabilities))
+                for hypothesis in hypotheses
+            )
+        self.statistics.tokens += sum(len(hypothesis.token_log_probabilities) for hypothesis in hypotheses)
+        return Output(hypotheses, ticket.started_at - ticket.submitted_at, now - ticket.started_at)
+
+
+def refusal(ticket: Ticket, now: float) -> EngineError:
+    """Return why a ticket that is gone was not finished."""
+    if ticket.is_cancelled:
+        return Cancelled("the caller gave up")
+    return DeadlineExceeded(waited_s=now - ticket.submitted_at)
