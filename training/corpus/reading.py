@@ -40,7 +40,7 @@ def input_files(text: ParallelText) -> list[Path]:
 
 
 def read_pairs(text: ParallelText, languages: Languages) -> Iterator[Pair]:
-    """Yield the pairs of `text` as they are in the file; raise `CorpusError` on malformed input, and when there is none."""
+    """Yield the pairs of `text` as they are; raise `CorpusError` on malformed input, and when there is no pair."""
     if text.tsv is not None:
         pairs = _read_tsv(text, text.tsv)
     elif text.mtdata is not None:

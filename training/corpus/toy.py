@@ -1,4 +1,4 @@
-"""The toy language pair: from Xa (`xa`) to Xb (`xb`), invented, generated, and learnt by a tiny model in a minute or two.
+"""The toy language pair: Xa (`xa`) to Xb (`xb`), invented, generated, and learnt by a tiny model in a minute or two.
 
 It has what makes translation more than looking words up, on a small scale:
 
@@ -118,7 +118,7 @@ def toy_pairs(count: int, seed: int = 0) -> Iterator[tuple[str, str]]:
 
 
 class _Generator:
-    """Draws from the grammar.  Only `Random.random` is used: of Python's generator, its sequence alone never changes."""
+    """Draws from the grammar, by `Random.random` alone: the one sequence that Python promises never to change."""
 
     def __init__(self, source_of_chance: random.Random) -> None:
         self._random = source_of_chance.random

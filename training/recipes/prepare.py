@@ -1,0 +1,290 @@
+"""`nudge-train prepare`: text in, subwords and ids out.
+
+Read, clean, learn the subwords, encode.  The texts pass as streams, so the corpus never has to fit into memory.
+Everything is made in a partial folder and moved into the run when it is whole; `prepared.json` is written last.
+A run whose `prepared.json` has the config's fingerprint is finished, and nothing else is.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from training.config import Config, ParallelText, load_config
+from training.corpus.cache import TokenCorpus
+from training.corpus.cleaning import Cleaner, CleaningReport
+from training.corpus.reading import Pair, describe, input_files, read_lines, read_pairs
+from training.errors import CorpusError, TrainingError
+from training.recipes.run_folder import RunFolder, evaluation_files
+from training.tokenizer.subwords import Subwords, learn_subwords
+
+FORMAT = 1
+CHUNK_PAIRS = 10_000
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What `prepare` left in the run's folder."""
+
+    training_pairs: int
+    source_tokens: int
+    target_tokens: int
+    source_vocabulary: int
+    target_vocabulary: int
+
+
+def command(
+    config: Annotated[Path, typer.Option(help="config of the experiment (TOML)")],
+    run: Annotated[Path | None, typer.Option(help="folder of the run; runs/<name> by default")] = None,
+    force: Annotated[bool, typer.Option(help="prepare again, even over a trained model")] = False,
+) -> None:
+    """Read and clean the corpora, learn the subwords, cache the ids."""
+    loaded = load_config(config)
+    prepare(loaded, RunFolder.of(loaded, run), force=force)
+
+
+def prepare(config: Config, run: RunFolder, *, force: bool = False, console: Console | None = None) -> Prepared:
+    """Make the run's data from the config's corpora, unless that is done already; return what is there."""
+    console = console or Console(stderr=True)
+    finished = _finished(config, run)
+    if finished is not None and not force:
+        console.print(f"{run.path}: prepared already from this config, nothing to do (--force prepares again)")
+        return finished
+    _refuse_to_pull_the_data_from_under_a_model(run, force)
+    fingerprint = _fingerprint(config)
+    partial = run.path / f".prepare-{os.getpid()}"
+    partial.mkdir(parents=True)
+    try:
+        with _progress(console) as progress:
+            prepared, reports = _prepare_into(RunFolder(partial, run.is_joint), config, progress, console)
+        _move_into_place(partial, run)
+        _write_json(run.prepared, {"format": FORMAT, **fingerprint, **vars(prepared), "texts": reports})
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    console.print(
+        f"{run.path}: {prepared.training_pairs:,} training pairs, {prepared.source_tokens:,} source and "
+        f"{prepared.target_tokens:,} target tokens, vocabularies of {prepared.source_vocabulary:,} and "
+        f"{prepared.target_vocabulary:,}",
+        highlight=False,
+    )
+    return prepared
+
+
+def require_prepared(config: Config, run: RunFolder) -> Prepared:
+    """Return what `prepare` left in the run's folder; raise `CorpusError` when it is not there or of another config."""
+    if not run.prepared.exists():
+        raise CorpusError(f"{run.path}: not prepared yet; run `nudge-train prepare` with this config first")
+    finished = _finished(config, run)
+    if finished is None:
+        raise CorpusError(
+            f"{run.path}: prepared from another config or from other files; run `nudge-train prepare` again"
+        )
+    return finished
+
+
+def _prepare_into(
+    folder: RunFolder, config: Config, progress: Progress, console: Console
+) -> tuple[Prepared, list[dict[str, Any]]]:
+    # Evaluation sets first: they are small, and a wrong path is noticed in seconds rather than after minutes.
+    _write_evaluation_sets(folder.dev, config.corpus.dev, config)
+    _write_evaluation_sets(folder.test, config.corpus.test, config)
+    clean_text = folder.path / "clean.source.txt", folder.path / "clean.target.txt"
+    reports, table = _write_clean_text(clean_text, config, progress)
+    console.print(table)
+    source, target = _learn(folder, config, clean_text, progress)
+    repeats = [(report.kept, text.repeat) for report, text in zip(reports, config.corpus.train, strict=True)]
+    task = progress.add_task("encoding", total=sum(kept for kept, _ in repeats))
+    TokenCorpus.write(
+        folder.data,
+        _repeated(_encoded(clean_text, source, target, progress, task), repeats),
+        vocabulary=max(len(source), len(target)),
+    )
+    for path in clean_text:
+        path.unlink()  # the ids decode to exactly this text
+    corpus = TokenCorpus.open(folder.data)
+    prepared = Prepared(
+        training_pairs=len(corpus),
+        source_tokens=len(corpus.source_ids),
+        target_tokens=len(corpus.target_ids),
+        source_vocabulary=len(source),
+        target_vocabulary=len(target),
+    )
+    return prepared, [{**vars(report), "removed": dict(report.removed)} for report in reports]
+
+
+def _write_evaluation_sets(folder: Path, sets: dict[str, ParallelText], config: Config) -> None:
+    folder.mkdir()
+    for name, text in sets.items():
+        source_path, target_path = evaluation_files(folder, name)
+        with source_path.open("w", encoding="utf-8") as sources, target_path.open("w", encoding="utf-8") as targets:
+            for source, target in read_pairs(text, config.languages):
+                if text.max_words is None or max(len(source.split()), len(target.split())) <= text.max_words:
+                    sources.write(_line(source))
+                    targets.write(_line(target))
+
+
+def _write_clean_text(
+    paths: tuple[Path, Path], config: Config, progress: Progress
+) -> tuple[list[CleaningReport], Table]:
+    """Read and clean all training texts into one pair of files; return a report for each text, and their table."""
+    cleaner = Cleaner(config.corpus.cleaning, config.languages)
+    with paths[0].open("w", encoding="utf-8") as sources, paths[1].open("w", encoding="utf-8") as targets:
+        for text in config.corpus.train:
+            name = describe(text)
+            task = progress.add_task(f"reading and cleaning {name}", total=None)
+            kept = cleaner.clean(read_pairs(text, config.languages), name, text)
+            for source, target in _ticking(kept, progress, task):
+                sources.write(_line(source))
+                targets.write(_line(target))
+    if not any(report.kept for report in cleaner.reports):
+        removed: Counter[str] = sum((report.removed for report in cleaner.reports), start=Counter())
+        raise CorpusError(f"cleaning removed every training pair ({dict(removed)}); loosen corpus.cleaning")
+    return cleaner.reports, cleaner.table()
+
+
+def _learn(
+    folder: RunFolder, config: Config, clean_text: tuple[Path, Path], progress: Progress
+) -> tuple[Subwords, Subwords]:
+    settings = config.tokenizer
+    task = progress.add_task("learning subwords", total=None)
+    threads = os.cpu_count() or 1
+
+    def learn(paths: Iterable[Path], model: Path, vocabulary: int) -> Subwords:
+        return learn_subwords(
+            _sample(list(paths), settings.training_sentences),
+            model,
+            vocabulary=vocabulary,
+            character_coverage=settings.character_coverage,
+            threads=threads,
+        )
+
+    source = learn(clean_text if settings.joint else clean_text[:1], folder.source_tokenizer, settings.vocabulary)
+    target = source
+    if not settings.joint:
+        target = learn(clean_text[1:], folder.target_tokenizer, settings.target_vocabulary or settings.vocabulary)
+    progress.update(task, total=1, completed=1)
+    return source, target
+
+
+def _sample(paths: list[Path], sentences: int) -> Iterator[str]:
+    """Yield at most `sentences` lines of the files, evenly spread over all of them."""
+    lines = [sum(1 for _ in read_lines(path)) for path in paths]
+    total = sum(lines)
+    position = 0
+    for path in paths:
+        for line in read_lines(path):
+            # Line number `position` is taken when it is the first at or after a multiple of total / sentences.
+            if total <= sentences or position * sentences // total != (position - 1) * sentences // total:
+                yield line
+            position += 1
+
+
+def _encoded(
+    clean_text: tuple[Path, Path], source: Subwords, target: Subwords, progress: Progress, task: TaskID
+) -> Iterator[tuple[list[int], list[int]]]:
+    lines = zip(read_lines(clean_text[0]), read_lines(clean_text[1]), strict=True)
+    threads = os.cpu_count() or 1
+    while chunk := list(islice(lines, CHUNK_PAIRS)):
+        source_ids = source.encode_many([pair[0] for pair in chunk], threads)
+        target_ids = target.encode_many([pair[1] for pair in chunk], threads)
+        progress.advance(task, len(chunk))
+        yield from zip(source_ids, target_ids, strict=True)
+
+
+def _repeated(
+    pairs: Iterable[tuple[list[int], list[int]]], repeats: list[tuple[int, int]]
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the pairs of each text as often as it is to be seen in an epoch."""
+    remaining = iter(pairs)
+    for count, times in repeats:
+        for pair in islice(remaining, count):
+            for _ in range(times):
+                yield pair
+
+
+def _line(sentence: str) -> str:
+    # Sentences of files cannot hold a line break; those of public corpora in other formats can.
+    return sentence.replace("\n", " ") + "\n"
+
+
+def _ticking(pairs: Iterable[Pair], progress: Progress, task: TaskID) -> Iterator[Pair]:
+    count = 0
+    for count, pair in enumerate(pairs, start=1):
+        if count % 1000 == 0:
+            progress.update(task, completed=count)
+        yield pair
+    progress.update(task, total=count, completed=count)
+
+
+def _fingerprint(config: Config) -> dict[str, Any]:
+    """Return what decides the outcome: the config's sections, and the size and time of every file they name.
+
+    Folders are left out, so that a prepared run can be moved to another machine, with its corpora or without.
+    """
+    sections = config.model_dump(mode="json", include={"languages", "corpus", "tokenizer"})
+    texts = [*config.corpus.train, *config.corpus.dev.values(), *config.corpus.test.values()]
+    paths = [path for text in texts for path in input_files(text)]
+    described = json.dumps(sections, sort_keys=True)
+    for path in paths:
+        described = described.replace(json.dumps(str(path)), json.dumps(path.name))
+    status = [path.stat() if path.exists() else None for path in paths]
+    return {
+        "config": hashlib.sha256(described.encode()).hexdigest(),
+        "files": [[entry.st_size, entry.st_mtime_ns] if entry else None for entry in status],
+    }
+
+
+def _finished(config: Config, run: RunFolder) -> Prepared | None:
+    """Return what is prepared in `run`, or None when it is not finished or not of this config and these files."""
+    try:
+        record = json.loads(run.prepared.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    now = _fingerprint(config)
+    if record.get("format") != FORMAT or record.get("config") != now["config"]:
+        return None
+    if any(there not in (None, then) for there, then in zip(now["files"], record["files"], strict=True)):
+        return None
+    return Prepared(**{name: record[name] for name in Prepared.__dataclass_fields__})
+
+
+def _refuse_to_pull_the_data_from_under_a_model(run: RunFolder, force: bool) -> None:
+    if not force and (run.model.exists() or run.checkpoints.exists()):
+        raise TrainingError(
+            f"{run.path}: holds a model that was trained on other data; new subwords would make it useless. "
+            "Choose another --run, or prepare again with --force"
+        )
+
+
+def _move_into_place(partial: Path, run: RunFolder) -> None:
+    run.prepared.unlink(missing_ok=True)  # from here to the new record, the run counts as unprepared
+    for stale in ("tokenizer.model", "source.model", "target.model"):
+        (run.path / stale).unlink(missing_ok=True)
+    for part in sorted(partial.iterdir()):
+        destination = run.path / part.name
+        if destination.is_dir():
+            shutil.rmtree(destination)
+        part.rename(destination)
+
+
+def _write_json(path: Path, value: object) -> None:
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
+    )
