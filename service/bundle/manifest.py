@@ -62,10 +62,6 @@ class Decoding(Section):
     npad_samples: Positive
     npad_sigma: Annotated[float, Field(gt=0)]
 
-    def longest_output(self, source_tokens: int) -> int:
-        """Return how many tokens, `eos` not counted, the output of a source of `source_tokens` may have."""
-        return max(1, min(self.max_length, math.floor(self.max_length_ratio * source_tokens + self.max_length_extra)))
-
 
 class Calibration(Section):
     slope: float

@@ -31,13 +31,20 @@ class Lane:
     """Fixed slots for rows whose source has at most `width` tokens."""
 
     def __init__(
-        self, session: ort.InferenceSession, shape: ModelShape, buffers: StepBuffers, width: int, capacity: int
+        self,
+        session: ort.InferenceSession,
+        shape: ModelShape,
+        buffers: StepBuffers,
+        width: int,
+        capacity: int,
+        rows_together: bool = True,
     ) -> None:
         self.width = width
         self.capacity = capacity
         self._session = session
         self._shape = shape
         self._buffers = buffers
+        self._rows_together = rows_together
         self._previous_ids: Ints = np.zeros(capacity, np.int64)
         self._states: Floats = np.zeros((capacity, shape.state), np.float32)
         # Pages are touched only as slots come into use: a lane nobody needs costs next to nothing.
@@ -53,7 +60,7 @@ class Lane:
         }
         if shape.actor_units:
             self._inputs["actor_gain"] = np.zeros((capacity, shape.actor_units), np.float32)
-        self._bindings: dict[int, ort.IOBinding] = {}
+        self._bindings: dict[tuple[int, int], ort.IOBinding] = {}  # by first and last slot
         self._owners: list[Tenant | None] = []  # of each slot in use; None is a hole until `compact`
         self._holes: list[int] = []
 
@@ -107,12 +114,20 @@ class Lane:
         """Advance every row by one token; return the searches that are done, already removed."""
         self.compact()
         rows = len(self._owners)
-        binding = self._bindings.get(rows)
-        if binding is None:
-            binding = self._bindings[rows] = bind_step(self._session, self._inputs, self._buffers, rows)
-        self._session.run_with_iobinding(binding)
+        if self._rows_together:
+            self._run(0, rows)
+        else:
+            for row in range(rows):
+                self._run(row, row + 1)
         tenants = dict.fromkeys(owner for owner in self._owners if owner is not None)
         return self._advance(rows, tenants)
+
+    def _run(self, start: int, stop: int) -> None:
+        binding = self._bindings.get((start, stop))
+        if binding is None:
+            binding = bind_step(self._session, self._inputs, self._buffers, start, stop)
+            self._bindings[start, stop] = binding
+        self._session.run_with_iobinding(binding)
 
     def _advance(self, rows: int, tenants: Iterable[Tenant]) -> list[Tenant]:
         logits = self._buffers.logits[:rows]

@@ -95,12 +95,12 @@ class StepBuffers:
 
 
 def bind_step(
-    session: ort.InferenceSession, inputs: dict[str, Array], buffers: StepBuffers, rows: int
+    session: ort.InferenceSession, inputs: dict[str, Array], buffers: StepBuffers, start: int, stop: int
 ) -> ort.IOBinding:
-    """Bind the first `rows` rows of the arrays to step.onnx, once and for all: running it then costs no set-up."""
+    """Bind rows [start, stop) of the arrays to step.onnx, once and for all: running it then costs no set-up."""
     binding = session.io_binding()
     for name, array in inputs.items():
-        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array[:rows]))
+        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
     for name, array in (("logits", buffers.logits), ("next_state", buffers.next_states)):
-        binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(array[:rows]))
+        binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
     return binding

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 MAX_BEAM_SIZE = 10
-MAX_NPAD_SAMPLES = 16
+MAX_NPAD_SAMPLES = 32
 
 # (token id, log-probability, influence or None), called on the submitter's event loop for every token of a greedy
 # job as soon as it is decided.  Beam and NPAD decide at the end, so they never call it.
@@ -113,6 +113,7 @@ class EngineSettings:
     max_rows: int = 32  # rows of one batch
     queue_tokens: int = 50_000  # source tokens times rows waiting in the queue, before `Overloaded`
     encode_group: int = 8  # newcomers encoded together
+    rows_together: bool = True  # False: one row a call, for a processor on which batch mates change a row's bits
 
 
 @dataclass(frozen=True, slots=True)

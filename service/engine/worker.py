@@ -39,11 +39,12 @@ class Worker:
         self._settings = settings
         self._clock = clock
         self._report_of = report_of
-        self._encoder = Encoder(encoder, shape, settings.encode_group)
+        self._encode_group = settings.encode_group if settings.rows_together else 1
+        self._encoder = Encoder(encoder, shape, self._encode_group)
         capacity = max(settings.max_rows, MAX_SEARCH_ROWS)
         buffers = StepBuffers.allocate(shape, capacity)
         widths = lane_widths(shape.max_source_tokens, LANE_WIDTHS)
-        self._lanes = [Lane(step, shape, buffers, width, capacity) for width in widths]
+        self._lanes = [Lane(step, shape, buffers, width, capacity, settings.rows_together) for width in widths]
         self._active: dict[Tenant, tuple[Ticket, Lane]] = {}
         self.statistics = Statistics()
 
@@ -64,7 +65,7 @@ class Worker:
     def take_in(self, tickets: Sequence[Ticket]) -> None:
         """Encode newcomers and give their searches rows."""
         sources = [ticket.job.source_ids for ticket in tickets]
-        for group in group_by_length([len(source) for source in sources], self._settings.encode_group):
+        for group in group_by_length([len(source) for source in sources], self._encode_group):
             now = self._clock()
             encoded = self._encoder.encode([sources[index] for index in group])
             for row, index in enumerate(group):
