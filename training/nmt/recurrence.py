@@ -63,7 +63,7 @@ class BidirectionalGru(torch.autograd.Function):
         for t in reversed(range(steps)):
             grad = torch.add(grad_states[t], carried).mul_(mask[t])
             grad_x, grad_h = grad_input_gates[t], grad_state_gates[t]
-            _gate_gradients(grad, by, t, reset[t], grad_x, grad_h)
+            gate_gradients(grad, by, t, reset[t], grad_x, grad_h)
             through_gates = torch.bmm(grad_h.to(ctx.product_dtype), product_weight)
             carried = grad.mul_(update[t]).add_(through_gates)
         flat = grad_state_gates.transpose(0, 1).reshape(directions, steps * batch, 3 * units)
@@ -146,7 +146,7 @@ class AttentionalGru(torch.autograd.Function):
         carried = torch.zeros_like(states[0])
         for t in reversed(range(steps)):
             grad = torch.add(grad_states[t], carried)
-            _gate_gradients(grad, by, t, reset[t], grad_word_gates[t], grad_joint[t, :, : 3 * units])
+            gate_gradients(grad, by, t, reset[t], grad_word_gates[t], grad_joint[t, :, : 3 * units])
             # Through the context into the alignment: ∂α = ∂gates · value, then the softmax.
             # (A row times a matrix: the matrix times a column is ten times slower in a CPU's batched product.)
             grad_alignment = torch.baddbmm(
@@ -181,7 +181,7 @@ class AttentionalGru(torch.autograd.Function):
         )
 
 
-def _gate_gradients(
+def gate_gradients(
     grad: Tensor, by: GateDerivatives, t: int, reset: Tensor, grad_input_gates: Tensor, grad_state_gates: Tensor
 ) -> None:
     """Write step t's gradients of both gate vectors [..., 3H], given that of its new state [..., H]."""
