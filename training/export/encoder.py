@@ -10,7 +10,7 @@ import onnx
 
 from training.export.folding import source_embedding, source_table, value_weight
 from training.export.nodes import FLOAT, INT64, GraphWriter, Quantisation
-from training.export.weights import ActorWeights, Array, ModelWeights
+from training.export.weights import ActorWeights, ModelWeights
 
 
 def build_encoder(
@@ -24,47 +24,40 @@ def build_encoder(
 
     # Time comes first inside the Scan; the backward direction reads the sentence from its end.
     forward_ids = writer.add("Transpose", [source_ids], "forward_ids", perm=[1, 0])  # [S, B]
-    backward_ids = _reverse(writer, forward_ids, "backward_ids")
-    gates = [
-        writer.add("Gather", [table, ids], name)  # [S, B, 3, N]
-        for table, ids, name in zip(
-            _tables(writer, model, pad_id),
-            (forward_ids, backward_ids),
-            ("forward_gates", "backward_gates"),
-            strict=True,
-        )
-    ]
-    both = writer.add("Concat", gates, "gates", axis=3)  # [S, B, 3, 2N]
-    flat = writer.add("Reshape", [both, writer.integers(0, 0, 6 * N)], "gates_flat")
-    reset_update, candidate = writer.split(flat, [4 * N, 2 * N], ["gates_ru", "gates_n"], axis=2)
+    gates = _look_up(writer, model, pad_id, forward_ids, _reverse(writer, forward_ids, "backward_ids"))
+    reset_update, candidate = writer.split(gates, [2 * N, N], ["gates_ru", "gates_n"], axis=3)
 
-    first_column = writer.add(
-        "Slice", [source_mask, writer.integers(0), writer.integers(1), writer.integers(1)], "mask_0"
-    )
-    zeros = writer.add("Mul", [first_column, writer.constant(np.zeros((1, A), np.float32), "zeros")], "zero_state")
+    column = [writer.integers(0), writer.integers(1), writer.integers(1)]
+    first_mask = writer.add("Slice", [source_mask, *column], "first_mask")  # [B, 1]
+    first_mask = writer.add("Unsqueeze", [first_mask, writer.integers(2)], "first_mask_column")
+    zeros = writer.constant(np.zeros((1, 2, N), np.float32), "zeros")
     last, states = writer.add_many(
         "Scan",
-        [zeros, reset_update, candidate],
-        ["last_state", "states"],
+        [writer.add("Mul", [first_mask, zeros], "zero_state"), reset_update, candidate],
+        ["last_state", "states"],  # [B, 2, N], [S, B, 2, N]
         num_scan_inputs=2,
         body=_body(model, quantisation),
     )
 
     # The last backward state of the Scan is the annotation of the first word.
-    _, backward_first = writer.split(last, [N, N], ["forward_last", "backward_first"], axis=1)
-    projected = writer.linear(backward_first, model["initial_state.weight"], model["initial_state.bias"], "first")
+    _, backward_first = writer.split(last, [1, 1], ["forward_last", "backward_first"], axis=1)
+    backward_first = writer.add("Squeeze", [backward_first, writer.integers(1)], "backward_first_row")
+    projected = writer.linear(
+        writer.activation(backward_first), model["initial_state.weight"], model["initial_state.bias"], "first"
+    )
     writer.add("Tanh", [projected], "state")  # [B, H]
 
-    forward, backward = writer.split(states, [N, N], ["forward", "backward"], axis=2)
-    aligned = writer.add("Concat", [forward, _reverse(writer, backward, "backward_aligned")], "aligned", axis=2)
-    annotations = writer.add("Transpose", [aligned], "annotations", perm=[1, 0, 2])  # [B, S, A]
+    forward, backward = writer.split(states, [1, 1], ["forward", "backward"], axis=2)
+    both = writer.add("Concat", [forward, _reverse(writer, backward, "backward_aligned")], "both", axis=2)
+    both = writer.add("Reshape", [both, writer.integers(0, 0, A)], "aligned")
+    annotations = writer.add("Transpose", [both], "annotations", perm=[1, 0, 2])  # [B, S, A]
     mask = writer.add("Unsqueeze", [source_mask, writer.integers(2)], "mask")
     masked = writer.add("Mul", [annotations, mask], "annotations_masked")
 
     values = value_weight(model, actors)  # [W, A]
     weight = np.concatenate([model["attention.key.weight"], values])
     bias = np.concatenate([model["attention.key.bias"], np.zeros(len(values), np.float32)])
-    keys_values = writer.linear(masked, weight, bias, "keys_values")
+    keys_values = writer.linear(writer.activation(masked), weight, bias, "keys_values")
     writer.split(keys_values, [K, len(values)], ["keys", "values"], axis=2)
 
     writer.output("keys", FLOAT, ["B", "S", K])
@@ -73,15 +66,16 @@ def build_encoder(
     return writer.model()
 
 
-def _tables(writer: GraphWriter, model: ModelWeights, pad_id: int) -> list[str]:
-    """Return the folded table [Vs, 3, N] of each direction."""
+def _look_up(writer: GraphWriter, model: ModelWeights, pad_id: int, *ids: str) -> str:
+    """Return the gates' input [S, B, 2, 3N] of the words that each direction reads, ids [S, B] each."""
     embedding = writer.stored(source_embedding(model, pad_id), "source_embedding")
-    shape = writer.integers(0, 3, model.sizes.encoder)
-    tables = []
-    for direction, name in enumerate(("forward_table", "backward_table")):
-        table = writer.folded_table(embedding, *source_table(model, direction), name)
-        tables.append(writer.add("Reshape", [table, shape], f"{name}_gates"))
-    return tables
+    axis = writer.integers(2)
+    found = []
+    for direction, name in enumerate(("forward", "backward")):
+        table = writer.folded_table(embedding, *source_table(model, direction), f"{name}_table")
+        gates = writer.add("Gather", [table, ids[direction]], f"{name}_gates")  # [S, B, 3N]
+        found.append(writer.add("Unsqueeze", [gates, axis], f"{name}_gates_row"))
+    return writer.add("Concat", found, "gates", axis=2)
 
 
 def _reverse(writer: GraphWriter, tensor: str, name: str) -> str:
@@ -92,35 +86,33 @@ def _reverse(writer: GraphWriter, tensor: str, name: str) -> str:
 
 
 def _body(model: ModelWeights, quantisation: Quantisation) -> onnx.GraphProto:
-    """Return one position of both directions: h = (1 - u) n + u h, on states laid out as [forward | backward]."""
-    N = model.sizes.encoder
-    weight = _block_diagonal(model["encoder.state_weight"])  # [6N, 2N]
-    candidate_bias = model["encoder.state_bias"][:, 2 * N :].reshape(2 * N)
+    """Return one position:  h = n + u (h - n)  for both directions, [B, 2, N].
 
+    Only the products are taken direction by direction: a block-diagonal weight would save nodes, but doubles the
+    arithmetic and is slower.
+    """
+    N = model.sizes.encoder
     body = GraphWriter("position", quantisation)
-    previous = body.input("previous", FLOAT, ["B", 2 * N])
-    reset_update_in = body.input("reset_update_in", FLOAT, ["B", 4 * N])
-    candidate_in = body.input("candidate_in", FLOAT, ["B", 2 * N])
-    gates = body.add(
-        "Sigmoid", [body.linear_plus(previous, weight[: 4 * N], reset_update_in, "reset_update_sum")], "reset_update"
-    )
-    reset, update = body.split(gates, [2 * N, 2 * N], ["reset", "update"], axis=1)
-    recurrent = body.linear(previous, weight[4 * N :], candidate_bias, "candidate_state")
-    gated = body.add("Mul", [reset, recurrent], "candidate_gated")
+    previous = body.input("previous", FLOAT, ["B", 2, N])
+    reset_update_in = body.input("reset_update_in", FLOAT, ["B", 2, 2 * N])
+    candidate_in = body.input("candidate_in", FLOAT, ["B", 2, N])
+
+    halves = body.split(body.activation(previous), [1, 1], ["previous_forward", "previous_backward"], axis=1)
+    recurrent = []
+    for direction, half in enumerate(halves):
+        # The biases of r and u are in the table; that of n is inside the reset gate's product.
+        bias = model["encoder.state_bias"][direction].copy()
+        bias[: 2 * N] = 0
+        recurrent.append(body.linear(half, model["encoder.state_weight"][direction], bias, "recurrent"))
+    both = body.add("Concat", recurrent, "recurrent_both", axis=1)  # [B, 2, 3N]
+    reset_update_state, candidate_state = body.split(both, [2 * N, N], ["recurrent_ru", "recurrent_n"], axis=2)
+    gates = body.add("Add", [reset_update_in, reset_update_state], "reset_update_sum")
+    gates = body.add("Sigmoid", [gates], "reset_update")
+    reset, update = body.split(gates, [N, N], ["reset", "update"], axis=2)
+    gated = body.add("Mul", [reset, candidate_state], "candidate_gated")
     candidate = body.add("Tanh", [body.add("Add", [candidate_in, gated], "candidate_sum")], "candidate")
     difference = body.add("Sub", [previous, candidate], "difference")
-    kept = body.add("Mul", [update, difference], "kept")
-    body.add("Add", [candidate, kept], "next")
-    body.add("Identity", ["next"], "annotation")
-    body.output("next", FLOAT, ["B", 2 * N])
-    body.output("annotation", FLOAT, ["B", 2 * N])
+    following = body.add("Add", [candidate, body.add("Mul", [update, difference], "kept")], "next")
+    body.output(following, FLOAT, ["B", 2, N])
+    body.output(body.add("Identity", [following], "annotation"), FLOAT, ["B", 2, N])
     return body.graph()
-
-
-def _block_diagonal(weight: Array) -> Array:
-    """Return [6N, 2N] from both directions' [2, 3N, N]: rows r r' u u' n n', each reading its own direction."""
-    N = weight.shape[2]
-    result = np.zeros((3, 2, N, 2, N), np.float32)
-    for direction in (0, 1):
-        result[:, direction, :, direction, :] = weight[direction].reshape(3, N, N)
-    return result.reshape(6 * N, 2 * N)

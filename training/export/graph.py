@@ -20,12 +20,20 @@ class Graphs:
 
 
 def build_graphs(
-    model: ModelWeights, actors: Sequence[ActorWeights], quantisation: Quantisation, pad_id: int = 0
+    model: ModelWeights,
+    actors: Sequence[ActorWeights],
+    quantisation: Quantisation,
+    *,
+    pad_id: int = 0,
+    state_range: float = 1.0,
 ) -> Graphs:
-    """Return encoder.onnx and step.onnx as the bundle contract describes them."""
+    """Return encoder.onnx and step.onnx as the bundle contract describes them.
+
+    `state_range` matters to int8 alone: the largest decoder state that it tells apart.
+    """
     return Graphs(
         encoder=_serialise(build_encoder(model, actors, quantisation, pad_id)),
-        step=_serialise(build_step(model, actors, quantisation)),
+        step=_serialise(build_step(model, actors, quantisation, state_range)),
     )
 
 

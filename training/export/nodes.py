@@ -31,7 +31,6 @@ class GraphWriter:
         self._inputs: list[onnx.ValueInfoProto] = []
         self._outputs: list[onnx.ValueInfoProto] = []
         self._taken: set[str] = set()
-        self._quantised: dict[str, str] = {}
 
     # ---- tensors ---------------------------------------------------------------------------------------------
 
@@ -70,46 +69,67 @@ class GraphWriter:
     def split(self, tensor: str, sizes: Sequence[int], names: Sequence[str], axis: int) -> list[str]:
         return self.add_many("Split", [tensor, self.integers(*sizes)], names, axis=axis)
 
-    def linear(self, tensor: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None, name: str) -> str:
-        """Return weight · tensor (+ bias) for a tensor [..., in] bounded by ±1 and a weight [out, in]."""
+    def activation(self, tensor: str, limit: float = 1.0) -> str:
+        """Return what `linear` multiplies: the tensor itself in fp32; in int8 its integers, saturated at ± `limit`."""
+        if self.quantisation == "fp32":
+            return tensor
+        return self.add("QuantizeLinear", [tensor, self._scale(limit), self._zero_point()], f"{tensor}.u8")
+
+    def linear(
+        self,
+        activation: str,
+        weight: NDArray[np.float32],
+        bias: NDArray[np.float32] | None,
+        name: str,
+        limit: float = 1.0,
+    ) -> str:
+        """Return weight · activation (+ bias): weight [out, in], activation [..., in] made with the same limit."""
         if self.quantisation == "int8":
-            return self._integer_linear(tensor, weight, bias, name)
-        inputs = [tensor, self.constant(weight.T, f"{name}.weight")]
+            return self._integer_linear(activation, weight, bias, name, limit)
+        inputs = [activation, self.constant(weight.T, f"{name}.weight")]
         if bias is None:
             return self.add("MatMul", inputs, name)
         product = self.add("MatMul", inputs, f"{name}.product")
         return self.add("Add", [product, self.constant(bias, f"{name}.bias")], name)
 
-    def linear_plus(self, tensor: str, weight: NDArray[np.float32], addend: str, name: str) -> str:
-        """Return weight · tensor + addend for a tensor [B, in] and an addend [B, out]."""
+    def linear_plus(
+        self, activation: str, weight: NDArray[np.float32], addend: str, name: str, limit: float = 1.0
+    ) -> str:
+        """Return weight · activation + addend for an activation [B, in] and an addend [B, out]."""
         if self.quantisation == "int8":
-            return self.add("Add", [self._integer_linear(tensor, weight, None, f"{name}.product"), addend], name)
-        return self.gemm(tensor, weight, addend, name)
+            product = self._integer_linear(activation, weight, None, f"{name}.product", limit)
+            return self.add("Add", [product, addend], name)
+        return self.gemm(activation, weight, addend, name)
 
     def gemm(self, tensor: str, weight: NDArray[np.float32], addend: str, name: str) -> str:
-        """As `linear_plus`, in fp32 whatever the quantisation."""
+        """Return weight · tensor + addend [B, out] in fp32, whatever the quantisation."""
         return self.add("Gemm", [tensor, self.constant(weight.T, f"{name}.weight"), addend], name)
 
     def _integer_linear(
-        self, tensor: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None, name: str
+        self, activation: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None, name: str, limit: float
     ) -> str:
         # One contrib node does the integer product, the rescaling and the bias; dispatch dominates at batch 1.
-        scale = self.constant(np.array(ACTIVATION_SCALE, np.float32), "activation_scale")
-        zero_point = self.constant(np.array(ACTIVATION_ZERO_POINT, np.uint8), "activation_zero_point")
-        if tensor not in self._quantised:
-            self._quantised[tensor] = self.add("QuantizeLinear", [tensor, scale, zero_point], f"{tensor}.u8")
         integers, scales = quantise_weight(weight)
         inputs = [
-            self._quantised[tensor],
+            activation,
             self.constant(integers.T, f"{name}.weight"),
-            scale,
+            self._scale(limit),
             self.constant(scales, f"{name}.scale"),
-            zero_point,
+            self._zero_point(),
             "",
         ]
         if bias is not None:
             inputs.append(self.constant(bias, f"{name}.bias"))
         return self.add("MatMulIntegerToFloat", inputs, name, domain=CONTRIB)
+
+    def _scale(self, limit: float) -> str:
+        return self._shared(f"activation_scale_{limit:g}", np.array(limit * ACTIVATION_SCALE, np.float32))
+
+    def _zero_point(self) -> str:
+        return self._shared("activation_zero_point", np.array(ACTIVATION_ZERO_POINT, np.uint8))
+
+    def _shared(self, name: str, array: NDArray[Any]) -> str:
+        return name if name in self._taken else self.constant(array, name)
 
     def stored(self, array: NDArray[np.float32], name: str) -> str:
         """Return a float tensor that an int8 bundle keeps as fp16 in the file."""

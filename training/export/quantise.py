@@ -1,9 +1,12 @@
 """Fixed-scale int8: the one way weights and activations become integers.
 
-Activations are bounded by tanh, so one scale fits all of them: u8 = clip(round(x · 127) + 128, 0, 255).  Nothing is
-measured on data and no scale depends on the batch, which is what makes a row's answer independent of its batch mates.
-The only unbounded activation is the nudged state z + a: beyond ±1 the quantiser saturates what the recurrent weights
-see, while the GRU's interpolation (1 - u) n + u (z + a) uses the float state as it is.
+Activations are bounded by tanh, so one scale fits all of them: u8 = clip(round(x · 127) + 128, 0, 255).  No scale
+depends on the batch, which is what makes a row's answer independent of its batch mates.
+
+The one exception is the decoder's state: an actor adds to it, z~ = z + a, and may push it beyond ±1, where it stays for
+some steps since the GRU interpolates between its candidate and z~.  Its scale is therefore state_range / 127, where
+`state_range` is 1 or, where actors need more, the largest state seen on dev sentences; what lies beyond saturates in
+the products only, while the interpolation uses the float state as it is.
 
 Weights keep 7 bits (±63) with one scale per output: on a CPU without VNNI the u8·s8 pairs are summed in 16 bits, and
 8-bit weights would overflow there (2 · 255 · 127 > 32767, but 2 · 255 · 63 fits).
