@@ -187,20 +187,66 @@ class Decoding(Section):
     npad_sigma: float = Field(default=0.3, gt=0, description="sigma0 of NPAD's noise sigma0 / t")
 
 
+class Supervised(Section):
+    """Learn to produce the hypotheses that the objective likes best among those the frozen model likes too."""
+
+    pairs: Positive = Field(default=30_000, description="training pairs to learn from, drawn at random when fewer")
+    nbest: Positive = Field(default=10, description="hypotheses of each sentence, by a beam as wide; stored once")
+    delta: float = Field(
+        default=0.5, ge=0, description="a target may be this many nats less probable than the best hypothesis"
+    )
+    loss: Literal["margin", "cross-entropy"] = "margin"
+    margin: float = Field(default=1.0, gt=0, description="by how much a target's logit shall exceed all others")
+    rounds: Positive = Field(default=1, description="after a round, decode with the actor and choose targets again")
+    learning_rate: float = Field(default=1e-3, gt=0, description="Adam's; falls linearly to a tenth")
+    batch_tokens: Positive = 3000
+    max_steps: Positive = Field(default=800, description="updates in a round")
+    average: Fraction = Field(default=0.99, description="decay of the moving average of the weights that is kept")
+    evaluate_every: Positive = Field(default=50, description="updates between looks at the dev set")
+    patience: Positive = Field(default=8, description="looks without a better dev objective before training stops")
+
+
+class PolicyGradient(Section):
+    """The paper's algorithm: deterministic policy gradient with a critic (names as in its Algorithm 1)."""
+
+    start: str | None = Field(default=None, description="name of an actor of this run to start from; none: no action")
+    vanilla: bool = Field(default=False, description="switch the critic-aware weights off")
+    critic_updates: Positive = Field(default=10, description="N_c: critic updates in a cycle")
+    actor_updates: Positive = Field(default=1, description="N_a: actor updates in a cycle")
+    critic_samples: Positive = Field(default=1, description="S_c: noisy decodings of each sentence for the critic")
+    actor_samples: Positive = Field(default=4, description="S_a: noisy decodings of each sentence for the actor")
+    sigma: float = Field(default=0.2, gt=0, description="standard deviation of the noise on every action")
+    tau: float = Field(default=0.02, gt=0, description="smoothness of the critic-aware weights")
+    critic_pretraining: int = Field(default=1000, ge=0, description="critic updates before the actor's first")
+    critic_units: Positive = Field(default=128, description="GRU units and embedding size of the critic")
+    actor_learning_rate: float = Field(default=2e-5, gt=0, description="RMSProp's; the paper's 2e-6 is for 1028 units")
+    critic_learning_rate: float = Field(default=2e-4, gt=0)
+    batch_sentences: Positive = Field(default=32, description="sentences in an update of either")
+    max_updates: Positive = Field(default=400, description="actor updates in all")
+    evaluate_every: Positive = Field(default=20, description="actor updates between looks at the dev set")
+    patience: Positive = Field(default=10, description="looks without a better dev objective before training stops")
+
+
 class ActorTraining(Section):
     """One actor: the objective it serves and how it is trained."""
 
     objective: str = Field(description="bleu, perplexity, chrf, concise, or module:function of your own")
+    objective_options: dict[str, bool | int | float | str] = Field(
+        default_factory=dict, description="keyword options of the objective, such as concise's length and weight"
+    )
     method: Literal["supervised", "dpg"] = "supervised"
     hidden: Positive = Field(default=32, description="tanh units of the actor")
-    variant: Literal["plain", "gated", "recurrent", "constant"] = "plain"
+    variant: Literal["plain", "gated", "recurrent", "constant"] = Field(
+        default="plain", description="plain and constant can be exported; the others are for measuring"
+    )
     sees_previous_word: bool = Field(
         default=False, description="feed the previous word's embedding too, as in the paper's text"
     )
+    max_tokens: Positive = Field(default=80, description="training pairs longer than this many subwords are left out")
+    dev_sentences: Positive = Field(default=1000, description="sentences of the first dev set to look at, at most")
     seed: int = 1
-    options: dict[str, float | int | str | bool] = Field(
-        default_factory=dict, description="options of the method or the objective (see training/policy)"
-    )
+    supervised: Supervised = Supervised()
+    dpg: PolicyGradient = PolicyGradient()
 
 
 class Export(Section):
