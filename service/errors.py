@@ -10,11 +10,13 @@
     ├── NotFound                    404 not_found
     ├── MethodNotAllowed            405 method_not_allowed
     ├── BodyTooLarge                413 body_too_large       refused before the body is read
+    ├── UnsupportedMediaType        415 unsupported_media_type
     ├── RateLimited                 429 rate_limited         too many requests in a minute; Retry-After
     ├── QuotaExceeded               429 quota_exceeded       the key's characters are used up (456 for DeepL clients)
     ├── Busy                        503 busy                 the queue is full; Retry-After
     ├── NotReady                    503 not_ready            no bundle is loaded (yet), or shutting down; Retry-After
-    └── DeadlineExceeded            504 deadline_exceeded    the request did not finish in its time
+    ├── DeadlineExceeded            504 deadline_exceeded    the request did not finish in its time
+    └── CallerGone                  499 caller_gone          the caller hung up; nobody reads this
 
     StartupError                    not for callers: stops `nudge serve` with its message
     └── SettingsError               settings that cannot be used; carries every problem at once
@@ -135,6 +137,17 @@ class BodyTooLarge(NudgeError):
         super().__init__(f"The body is larger than {limit_bytes} bytes, which is the limit. Send the text in parts.")
 
 
+class UnsupportedMediaType(NudgeError):
+    status = 415
+    code = "unsupported_media_type"
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"The body has the content type {_shown(given)}. Send application/json,"
+            " application/x-www-form-urlencoded or multipart/form-data."
+        )
+
+
 class RateLimited(NudgeError):
     status = 429
     code = "rate_limited"
@@ -169,6 +182,16 @@ class NotReady(NudgeError):
 class DeadlineExceeded(NudgeError):
     status = 504
     code = "deadline_exceeded"
+
+
+class CallerGone(NudgeError):
+    """The caller hung up.  The status is nginx's, and only the log and the metrics see it."""
+
+    status = 499
+    code = "caller_gone"
+
+    def __init__(self) -> None:
+        super().__init__("The caller hung up before the answer was ready.")
 
 
 class StartupError(Exception):

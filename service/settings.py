@@ -1,5 +1,5 @@
-"""What an operator can set, by environment (`NUDGE_PORT=9000`), by a TOML file (`--config`, or `NUDGE_CONFIG`), or by an
-option of `nudge serve`; the later in `option, environment, file, default` loses.
+"""What an operator can set: by an option of `nudge serve`, by environment (`NUDGE_PORT=9000`), or by a TOML file
+(`--config`, or `NUDGE_CONFIG`).  An option beats the environment, which beats the file.
 
 Everything is checked before the service starts, every problem is reported in one go, an unknown name is refused, and a
 bad value never falls back to a default.
@@ -59,12 +59,13 @@ class Settings(BaseSettings):
         4_000_000, ge=1_000, le=1_000_000_000, description="size of a request body; refused before it is read"
     )
     max_beam_size: int = Field(10, ge=1, le=10, description="largest beam a caller may ask for")
-    max_samples: int = Field(50, ge=1, le=200, description="most NPAD samples a caller may ask for")
-    max_alternatives: int = Field(10, ge=0, le=10, description="most alternatives a caller may ask for")
+    max_samples: int = Field(16, ge=1, le=16, description="most NPAD samples a caller may ask for")
+    max_alternatives: int = Field(9, ge=0, le=9, description="most alternatives a caller may ask for")
 
     keys_file: Path | None = Field(
         None, description="file of hashed API keys, written by `nudge keys`; unset = no keys"
     )
+    usage_file: Path | None = Field(None, description="where used characters are kept; unset = beside the keys file")
     key_required: bool = Field(True, description="with a keys file: refuse callers without a key")
     requests_per_minute: int = Field(
         0, ge=0, le=1_000_000, description="limit for each address without a key; 0 = none"

@@ -1,0 +1,96 @@
+"""What every route needs, gathered at start: settings, models, keys, metrics."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from starlette.requests import Request
+
+from service.api.body import Parameters
+from service.bundle.registry import Registry
+from service.errors import CallerGone, InvalidRequest
+from service.keys.gate import Caller, Gate
+from service.metrics import Metrics
+from service.settings import Settings
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class Context:
+    """One per app."""
+
+    settings: Settings
+    registry: Registry
+    gate: Gate
+    metrics: Metrics
+    is_stopping: bool = False
+
+
+def context_of(request: Request) -> Context:
+    return cast(Context, request.app.state.context)
+
+
+def note(request: Request, **facts: Any) -> None:
+    """Add facts to the request's log line: counts and codes, never text."""
+    facts_so_far = request.scope["state"].setdefault("log_facts", {})
+    facts_so_far.update(facts)
+
+
+def authenticate(request: Request, parameters: Parameters) -> Caller:
+    """The caller, with the request counted; InvalidKey or RateLimited otherwise."""
+    gate = context_of(request).gate
+    address = request.client.host if request.client else "unknown"
+    caller = gate.identify(_token(request, parameters), address)
+    if caller.key:
+        note(request, key=caller.key.id)
+    gate.admit(caller)
+    return caller
+
+
+def _token(request: Request, parameters: Parameters) -> str | None:
+    """The key, from LibreTranslate's parameter or DeepL's header."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() in ("deepl-auth-key", "bearer") and token.strip():
+        return token.strip()
+    given = parameters.get("api_key")
+    return given if isinstance(given, str) and given else None
+
+
+@contextlib.asynccontextmanager
+async def charged(request: Request, caller: Caller, characters: int) -> AsyncIterator[None]:
+    """Count characters against the caller's quota, and give them back if the translation fails."""
+    give_back = context_of(request).gate.reserve(caller, characters)
+    try:
+        yield
+    except BaseException:
+        give_back()
+        raise
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`, which is cancelled as soon as the caller hangs up."""
+    working = asyncio.ensure_future(work)
+    watching = asyncio.ensure_future(_hang_up(request))
+    try:
+        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise CallerGone
+        return working.result()
+    finally:
+        watching.cancel()
+        if not working.done():
+            working.cancel()
+            await asyncio.wait((working,))
+
+
+async def _hang_up(request: Request) -> None:
+    """Return when the caller is gone.  The body has been read, so nothing else can come."""
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            return
+        if message.get("body"):
+            raise InvalidRequest("The body goes on after its end.")

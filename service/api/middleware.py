@@ -1,0 +1,114 @@
+"""What happens around every request: an id, a limit on the body, headers, a log line, metrics.
+
+Plain ASGI, so that nothing is buffered and a caller who hangs up is noticed.
+"""
+
+import re
+import time
+import uuid
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.api.failures import failure_response
+from service.errors import BodyTooLarge, CallerGone
+from service.metrics import Metrics
+
+log = structlog.get_logger("nudge.http")
+
+# Nothing of ours is ever framed or loads from elsewhere.  Pages that need a script or a style say so themselves.
+DEFAULT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
+_METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS"})
+_QUIET_ROUTES = frozenset({"/health", "/ready", "/metrics"})
+
+
+class RequestScope:
+    """Wraps the whole app; every exception ends here, so every answer has the same shape and headers."""
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics, max_body_bytes: int, allows_other_origins: bool) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._max_body_bytes = max_body_bytes
+        self._headers = dict(SECURITY_HEADERS)
+        if allows_other_origins:
+            self._headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        headers = Headers(scope=scope)
+        given_id = headers.get("x-request-id", "")
+        request_id = given_id if _REQUEST_ID.match(given_id) else uuid.uuid4().hex[:16]
+        scope.setdefault("state", {})["request_id"] = request_id
+        status = 499  # until an answer begins
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                answer = MutableHeaders(scope=message)
+                answer["X-Request-ID"] = request_id
+                for name, value in self._headers.items():
+                    answer.setdefault(name, value)
+                answer.setdefault("Content-Security-Policy", DEFAULT_POLICY)
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            try:
+                await self._app(scope, self._bounded(headers, receive), send_with_headers)
+            except CallerGone:
+                status = 499
+            except Exception as error:
+                if status != 499:
+                    log.error("answer_broken_off", exc_info=error)
+                else:
+                    await failure_response(error, scope["path"], request_id)(scope, receive, send_with_headers)
+            self._record(scope, status, time.perf_counter() - started)
+
+    def _bounded(self, headers: Headers, receive: Receive) -> Receive:
+        """Refuse a body that says it is too large before any of it is read, and one that turns out to be."""
+        limit = self._max_body_bytes
+        length = headers.get("content-length", "")
+        says_too_much = length.isdecimal() and int(length[:20]) > limit
+        received = 0
+
+        async def bounded_receive() -> Message:
+            nonlocal received
+            if says_too_much:
+                raise BodyTooLarge(limit)
+            message = await receive()
+            if message["type"] == "http.request":
+                received += len(message.get("body", b""))
+                if received > limit:
+                    raise BodyTooLarge(limit)
+            return message
+
+        return bounded_receive
+
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        """One log line and the metrics; the route's template stands for the path, which callers can invent."""
+        route = getattr(scope.get("route"), "path", None) or ("page" if scope.get("endpoint") else "unmatched")
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.requests.labels(route, method, str(status)).inc()
+        self._metrics.request_seconds.labels(route).observe(seconds)
+        state = scope["state"]
+        level = log.debug if route in _QUIET_ROUTES else log.info
+        level(
+            "request",
+            method=method,
+            route=route,
+            status=status,
+            ms=round(1000 * seconds, 1),
+            **state.get("log_facts", {}),
+        )
