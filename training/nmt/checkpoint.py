@@ -24,6 +24,7 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         write(temporary)
+        temporary.chmod(0o644)  # some writers leave files that only their owner can read
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
         temporary.replace(path)

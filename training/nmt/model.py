@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from training.nmt.dropout import dropout
 from training.nmt.gates import gru
 from training.nmt.recurrence import attentional_gru, bidirectional_gru
 
@@ -274,11 +275,11 @@ class TranslationModel(nn.Module):
     # -- regularisation ------------------------------------------------------------------------------------------
 
     def _drop(self, tensor: Tensor) -> Tensor:
-        return F.dropout(tensor, self.dropout, self.training) if self.dropout else tensor
+        return dropout(tensor, self.dropout) if self.training else tensor
 
     def _embed(self, embedding: nn.Embedding, ids: Tensor) -> Tensor:
         """Embed ids [B, T]; while training, whole words are zeroed with probability `word_dropout`."""
         embedded = embedding(ids)
         if self.training and self.word_dropout:
-            embedded = embedded * F.dropout(torch.ones_like(ids, dtype=embedded.dtype), self.word_dropout).unsqueeze(2)
+            embedded = embedded * dropout(torch.ones_like(ids, dtype=embedded.dtype), self.word_dropout).unsqueeze(2)
         return embedded

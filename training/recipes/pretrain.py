@@ -55,13 +55,14 @@ def _start_processes(count: int, arguments: list[str]) -> int:
     # One thread each, or the processes fight over the cores.
     environment = os.environ | {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}"]
-    return subprocess.call([*torchrun, "--module", "training.cli", *arguments], env=environment)
+    # Behind "--", or torchrun takes our --run for an abbreviation of its own --run-path.
+    return subprocess.call([*torchrun, "--module", "--", "training.cli", *arguments], env=environment)
 
 
 def pretrain(config: Config, run: RunFolder, *, restart: bool = False, console: Console | None = None) -> None:
     """Train, choose and save the model of a prepared run."""
     keep_freed_memory()
-    console = console or Console(stderr=True)
+    console = console or Console(stderr=True, soft_wrap=True)
     corpus = TokenCorpus.open(run.data)
     with joined_processes() as processes:
         torch.manual_seed(config.pretrain.seed)
@@ -81,7 +82,7 @@ def pretrain(config: Config, run: RunFolder, *, restart: bool = False, console: 
             train(state, stream, config.pretrain, processes, lambda _: 0.0, _Silent())
             return
         console.print(
-            f"{config.name}: {len(corpus):,} pairs ({stream.left_out:,} of more than {config.pretrain.max_tokens} subwords "
+            f"{config.name}: {len(corpus):,} pairs ({stream.left_out:,} over {config.pretrain.max_tokens} subwords "
             f"left out) · {sum(p.numel() for p in model.parameters()) / 1e6:.2f}M parameters · "
             f"{processes.world} process(es) on {processes.device.type}",
             highlight=False,

@@ -1,0 +1,118 @@
+"""`nudge-train pretrain` as people run it: real processes, killed and joined."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from training.config import load_config
+from training.recipes.prepare import prepare
+from training.recipes.run_folder import RunFolder
+
+TINY = """
+name = "tiny"
+[languages]
+source = "xa"
+target = "xb"
+[corpus]
+train = [{ toy = 400, toy_seed = 1 }]
+dev.toy-dev = { toy = 20, toy_seed = 2 }
+[tokenizer]
+vocabulary = 600
+character_coverage = 1.0
+[model]
+embedding = 16
+encoder = 12
+decoder = 24
+attention = 8
+readout = 16
+tie_output = true
+dropout = 0.2
+[pretrain]
+batch_tokens = 300
+batches_per_update = 2
+max_steps = 40
+evaluate_every = 20
+checkpoint_every = 4
+average = 2
+ema = 0.9
+[decoding]
+max_length = 40
+"""
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("config") / "tiny.toml"
+    path.write_text(TINY)
+    return path
+
+
+def _prepared(config: Path, folder: Path) -> Path:
+    loaded = load_config(config)
+    prepare(loaded, RunFolder.of(loaded, folder))
+    return folder
+
+
+def _pretrain(config: Path, run: Path, *options: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "training.cli", "pretrain"), *("--config", str(config), "--run", str(run)), *options
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(config: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = _prepared(config, tmp_path_factory.mktemp("whole"))
+    subprocess.run(_pretrain(config, run), check=True, capture_output=True)
+    return run
+
+
+def test_a_run_leaves_a_model_its_curve_and_its_facts(uninterrupted: Path) -> None:
+    for name in ("model.safetensors", "config.json", "reports/learning-curve.png", "reports/pretrain.json"):
+        assert (uninterrupted / name).stat().st_size > 0
+    # Only what averaging needs is kept of the evaluated weights.
+    assert len(list((uninterrupted / "checkpoints").glob("weights-*.safetensors"))) == 2
+
+
+def test_killed_at_any_moment_it_goes_on_to_the_same_weights(config: Path, uninterrupted: Path, tmp_path: Path) -> None:
+    run = _prepared(config, tmp_path / "killed")
+    state = run / "checkpoints" / "latest.pt"
+    process = subprocess.Popen(_pretrain(config, run), stderr=subprocess.DEVNULL)
+    while not state.exists():
+        assert process.poll() is None, "it ended before its first checkpoint"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (run / "model.safetensors").exists()
+
+    again = subprocess.run(_pretrain(config, run), check=True, capture_output=True, text=True)
+    assert "resuming after update" in again.stderr
+    expected, given = load_file(uninterrupted / "model.safetensors"), load_file(run / "model.safetensors")
+    assert expected.keys() == given.keys()
+    for name, tensor in expected.items():
+        assert torch.equal(tensor, given[name]), name
+
+
+def test_two_processes_reach_what_one_reaches(config: Path, uninterrupted: Path, tmp_path: Path) -> None:
+    run = _prepared(config, tmp_path / "two")
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run(_pretrain(config, run, "--processes", "2"), check=True, capture_output=True, env=environment)
+    expected, given = load_file(uninterrupted / "model.safetensors"), load_file(run / "model.safetensors")
+    for name, tensor in expected.items():
+        # The same sums in another order: equal but for rounding, which forty updates of Adam amplify.
+        torch.testing.assert_close(given[name], tensor, atol=2e-3, rtol=2e-2, msg=name)
+
+
+def test_a_checkpoint_of_another_model_is_not_resumed(config: Path, uninterrupted: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(TINY.replace("decoder = 24", "decoder = 20"))
+    refused = subprocess.run(_pretrain(other, uninterrupted), capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "--restart" in refused.stderr
+    assert "Traceback" not in refused.stderr
