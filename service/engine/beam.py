@@ -78,7 +78,9 @@ class BeamSearch(Search):
         for parent, token, log_probability in self._continuations(step, slots):
             influence = None
             if self._explain:
-                influence = kl_divergence(step.logits[shadows[parent]], step.logits[slots[parent]])
+                influence = kl_divergence(
+                    step.log_probabilities[shadows[parent]], step.log_probabilities[slots[parent]]
+                )
             prefix = self._live[parent].extended(token, log_probability, influence)
             if token == self._eos_id:
                 self._places -= 1
@@ -94,7 +96,7 @@ class BeamSearch(Search):
         """Return (row, token, log-probability) of the best continuations, best first, as many as there are places."""
         count = len(self._live)
         own = list(slots[:count])
-        log_probabilities = step.logits[own] - step.normalisers[own, None]  # [n, V]
+        log_probabilities = step.log_probabilities[own]  # [n, V]
         totals = np.array([prefix.total for prefix in self._live], np.float32)
         # All live prefixes are equally long, so dividing by length ** alpha would not change their order.
         rows, tokens, _ = top_candidates(totals[:, None] + log_probabilities, self._places)

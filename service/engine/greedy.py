@@ -42,10 +42,10 @@ class GreedySearch(Search):
     def advance(self, step: Step, slots: Sequence[int]) -> Verdict:
         slot = slots[0]
         token = step.tokens[slot]
-        log_probability = step.log_probabilities[slot]
+        log_probability = step.best[slot]
         influence = None
         if self._influence is not None:
-            influence = kl_divergence(step.logits[slots[1]], step.logits[slot])
+            influence = kl_divergence(step.log_probabilities[slots[1]], step.log_probabilities[slot])
             self._influence.append(influence)
         self._log_probabilities.append(log_probability)
         if token == self._eos_id:

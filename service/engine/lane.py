@@ -1,22 +1,22 @@
-"""A lane: rows of similar source length in fixed slots, stepped together.
+"""A lane: searches over sources of similar length, whose rows are stepped together.
 
 Attention reads all padded positions of every row, so one long sentence in a batch would slow down all the short ones.
-Rows are therefore kept in a few lanes by source length, and each lane makes its own steps.  The rows of a lane always
-fill its first slots: a batch of three rows pays for three.
-
-Shapes:  R rows in use · S the lane's width · K key · W values · H state · V vocabulary · U actor units
+Searches are therefore kept in a few lanes by source length, and each lane makes its own steps.  The rows of a lane
+always fill its first slots: a batch of three rows pays for three.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-import onnxruntime as ort
 
-from service.engine.probabilities import Array, Floats, Ints, log_normalisers
+from service.engine.probabilities import Floats
 from service.engine.search import DONE, GO_ON, Moves, Search, Step
-from service.engine.sessions import StepBuffers, bind_step
 from service.engine.shape import ModelShape
+from service.engine.slots import Slots, padded
+from service.engine.stepper import Bindings, Stepper
+
+NARROW_EVERY = 16  # steps between looks at whether the width could shrink
 
 
 @dataclass(slots=True, eq=False)
@@ -24,72 +24,46 @@ class Tenant:
     """A search that lives in a lane, and the slots of its rows."""
 
     search: Search
+    source_length: int
     slots: list[int] = field(default_factory=list)
 
 
 class Lane:
-    """Fixed slots for rows whose source has at most `width` tokens."""
+    """Fixed slots for rows whose source has at most `max_width` tokens."""
 
-    def __init__(
-        self,
-        session: ort.InferenceSession,
-        shape: ModelShape,
-        buffers: StepBuffers,
-        width: int,
-        capacity: int,
-        rows_together: bool = True,
-    ) -> None:
-        self.width = width
-        self.capacity = capacity
-        self._session = session
-        self._shape = shape
-        self._buffers = buffers
-        self._rows_together = rows_together
-        self._previous_ids: Ints = np.zeros(capacity, np.int64)
-        self._states: Floats = np.zeros((capacity, shape.state), np.float32)
-        # Pages are touched only as slots come into use: a lane nobody needs costs next to nothing.
-        self._keys: Floats = np.zeros((capacity, width, shape.key), np.float32)
-        self._values: Floats = np.zeros((capacity, width, shape.values), np.float32)
-        self._mask: Floats = np.zeros((capacity, width), np.float32)
-        self._inputs: dict[str, Array] = {
-            "previous_ids": self._previous_ids,
-            "state": self._states,
-            "keys": self._keys,
-            "values": self._values,
-            "source_mask": self._mask,
-        }
-        if shape.actor_units:
-            self._inputs["actor_gain"] = np.zeros((capacity, shape.actor_units), np.float32)
-        self._bindings: dict[tuple[int, int], ort.IOBinding] = {}  # by first and last slot
+    def __init__(self, stepper: Stepper, shape: ModelShape, max_width: int, capacity: int) -> None:
+        self.max_width = padded(max_width)
+        self._capacity = capacity
+        self._stepper = stepper
+        self._slots = Slots(shape, self.max_width, capacity)
+        self._no_gain: Floats = np.zeros(shape.actor_units, np.float32)
+        self._bindings: dict[tuple[int, int], list[Bindings]] = {}  # by width and rows
         self._owners: list[Tenant | None] = []  # of each slot in use; None is a hole until `compact`
         self._holes: list[int] = []
+        self._steps = 0
 
     @property
     def rows(self) -> int:
         """Rows in use."""
         return len(self._owners) - len(self._holes)
 
-    def place(
-        self, search: Search, gain: Floats, keys: Floats, values: Floats, state: Floats, source_length: int
-    ) -> Tenant:
-        """Give `search` its slots; `keys` [S', K] and `values` [S', W] are one encoded source, S' ≥ source_length."""
-        tenant = Tenant(search)
-        used = min(len(keys), self.width)
+    @property
+    def width(self) -> int:
+        """The padded source length at which the lane steps now."""
+        return self._slots.width
+
+    def place(self, tenant: Tenant, keys: Floats, values: Floats, state: Floats, gain: Floats) -> None:
+        """Give a search its slots; `keys` [S, K], `values` [S, W] and `state` [H] are those of its source."""
+        search, width = tenant.search, padded(tenant.source_length)
+        if width > self.width or not self.rows:
+            self._set_width(width)
         noise = search.first_noise()
         for row in range(search.rows):
             slot = self._take_slot(tenant)
             tenant.slots.append(slot)
-            self._keys[slot, :used] = keys[:used]
-            self._keys[slot, used:] = 0.0
-            self._values[slot, :used] = values[:used]
-            self._values[slot, used:] = 0.0
-            self._mask[slot, :source_length] = 1.0
-            self._mask[slot, source_length:] = 0.0
-            self._states[slot] = state if noise is None else state + noise[row]
-            self._previous_ids[slot] = self._shape.bos_id
-            if self._shape.actor_units:
-                self._inputs["actor_gain"][slot] = gain if search.row_has_actor(row) else 0.0
-        return tenant
+            row_state = state if noise is None else state + noise[row]
+            row_gain = gain if search.row_has_actor(row) else self._no_gain
+            self._slots.write(slot, keys, values, row_state, row_gain, tenant.source_length)
 
     def remove(self, tenant: Tenant) -> None:
         """Take a search out of the batch; its slots are holes until a newcomer takes them or `compact` is called."""
@@ -105,42 +79,32 @@ class Lane:
                 self._holes.remove(last)
                 continue
             hole = self._holes.pop()
-            for array in self._inputs.values():
-                array[hole] = array[last]
+            self._slots.move(last, hole)
             self._owners[hole] = tenant
             tenant.slots[tenant.slots.index(last)] = hole
 
     def step(self) -> list[Tenant]:
         """Advance every row by one token; return the searches that are done, already removed."""
         self.compact()
+        self._narrow()
         rows = len(self._owners)
-        if self._rows_together:
-            self._run(0, rows)
-        else:
-            for row in range(rows):
-                self._run(row, row + 1)
-        tenants = dict.fromkeys(owner for owner in self._owners if owner is not None)
-        return self._advance(rows, tenants)
+        bindings = self._bindings.get((self.width, rows))
+        if bindings is None:
+            bindings = self._bindings[self.width, rows] = self._stepper.bind(self._slots.inputs(), rows)
+        self._stepper.run(bindings)
+        return self._advance(rows)
 
-    def _run(self, start: int, stop: int) -> None:
-        binding = self._bindings.get((start, stop))
-        if binding is None:
-            binding = bind_step(self._session, self._inputs, self._buffers, start, stop)
-            self._bindings[start, stop] = binding
-        self._session.run_with_iobinding(binding)
-
-    def _advance(self, rows: int, tenants: Iterable[Tenant]) -> list[Tenant]:
-        logits = self._buffers.logits[:rows]
-        next_states = self._buffers.next_states[:rows]
-        tokens = logits.argmax(axis=1)
-        normalisers = log_normalisers(logits, self._buffers.scratch[:rows])
-        best = logits[np.arange(rows), tokens] - normalisers
-        step = Step(logits, normalisers, tokens.tolist(), best.tolist())
+    def _advance(self, rows: int) -> list[Tenant]:
+        log_probabilities = self._stepper.log_probabilities[:rows]
+        next_states = self._stepper.next_states[:rows]
+        tokens = log_probabilities.argmax(axis=1)
+        best = log_probabilities[np.arange(rows), tokens]
+        step = Step(log_probabilities, tokens.tolist(), best.tolist())
         # What most rows do: go on from their own next state with their likeliest token.
-        self._previous_ids[:rows] = tokens
-        self._states[:rows] = next_states
+        self._slots.previous_ids[:rows] = tokens
+        self._slots.states[:rows] = next_states
         done = []
-        for tenant in tenants:
+        for tenant in self._tenants():
             verdict = tenant.search.advance(step, tenant.slots)
             if verdict is GO_ON:
                 continue
@@ -155,18 +119,36 @@ class Lane:
     def _move(self, tenant: Tenant, moves: Moves, next_states: Floats) -> None:
         kept = [tenant.slots[row] for row in moves.kept]
         states = next_states[[tenant.slots[row] for row in moves.parents]]
-        self._states[kept] = states if moves.noise is None else states + moves.noise
-        self._previous_ids[kept] = moves.tokens
+        self._slots.states[kept] = states if moves.noise is None else states + moves.noise
+        self._slots.previous_ids[kept] = moves.tokens
         if len(kept) < len(tenant.slots):
             self._free(set(tenant.slots).difference(kept))
         tenant.slots = kept
+
+    def _narrow(self) -> None:
+        """Shrink the width now and then, when it has become much more than the rows need."""
+        self._steps += 1
+        if self._steps % NARROW_EVERY:
+            return
+        needed = padded(max(tenant.source_length for tenant in self._tenants()))
+        if self.width - needed > needed // 4:
+            self._set_width(needed)
+
+    def _set_width(self, width: int) -> None:
+        if not self.rows:
+            self._owners, self._holes = [], []
+        if width != self.width:
+            self._slots.set_width(width, len(self._owners))
+
+    def _tenants(self) -> list[Tenant]:
+        return list(dict.fromkeys(owner for owner in self._owners if owner is not None))
 
     def _take_slot(self, tenant: Tenant) -> int:
         if self._holes:
             slot = self._holes.pop()
             self._owners[slot] = tenant
             return slot
-        assert len(self._owners) < self.capacity, "the worker admits no more rows than the lane has slots"
+        assert len(self._owners) < self._capacity, "the worker admits no more rows than the lane has slots"
         self._owners.append(tenant)
         return len(self._owners) - 1
 
@@ -174,9 +156,3 @@ class Lane:
         for slot in slots:
             self._owners[slot] = None
             self._holes.append(slot)
-
-
-def lane_widths(max_source_tokens: int, widths: Sequence[int]) -> tuple[int, ...]:
-    """Return the widths of the lanes for a bundle: those of `widths` below its limit, and the limit itself."""
-    limit = max_source_tokens + max_source_tokens % 2
-    return (*(width for width in widths if width < limit), limit)

@@ -116,9 +116,10 @@ class NpadSearch(Search):
         """Add the sample's next word; tell whether it goes on."""
         chooser, judge = slots[sample.chooser.index], slots[sample.judge.index]
         token = step.tokens[chooser]
-        sample.log_probabilities.append(float(step.logits[judge, token] - step.normalisers[judge]))
+        sample.log_probabilities.append(float(step.log_probabilities[judge, token]))
         if sample.shadow is not None:
-            sample.influence.append(kl_divergence(step.logits[slots[sample.shadow.index]], step.logits[chooser]))
+            shadow = slots[sample.shadow.index]
+            sample.influence.append(kl_divergence(step.log_probabilities[shadow], step.log_probabilities[chooser]))
         if token == self._eos_id:
             self._finish(sample, rank=0)
             return False

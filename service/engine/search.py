@@ -1,7 +1,7 @@
 """A search: the state machine that turns one job's steps into hypotheses.
 
 A search owns one or several rows of a batch.  At every step the batch computes, for all rows of all searches together,
-the logits and the next states; then each search looks at its own rows and says what they do next.
+the log-probabilities and the next states; then each search looks at its own rows and says what they do next.
 
 Shapes:  R rows of the batch · V vocabulary · H decoder state
 """
@@ -18,10 +18,9 @@ from service.engine.types import Hypothesis
 class Step:
     """What one step of a batch gave; a search reads the slots that are its own."""
 
-    logits: Floats  # [R, V]
-    normalisers: Floats  # [R]: log Σ exp(logits)
+    log_probabilities: Floats  # [R, V]
     tokens: list[int]  # [R]: the likeliest token of each row
-    log_probabilities: list[float]  # [R]: of those tokens
+    best: list[float]  # [R]: the log-probabilities of those tokens
 
 
 class Verdict:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnxruntime as ort
 
-from service.engine.probabilities import Array, Floats, Ints
+from service.engine.probabilities import Floats, Ints
 from service.engine.shape import ModelShape, even
 
 
@@ -34,7 +34,6 @@ class Encoded:
     keys: Floats  # [B, S, K]
     values: Floats  # [B, S, W]
     states: Floats  # [B, H]
-    lengths: list[int]  # [B]: real positions
 
 
 class Encoder:
@@ -65,42 +64,12 @@ class Encoder:
         for name, array in zip(self._outputs, (keys, values, states), strict=True):
             binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(array))
         self._session.run_with_iobinding(binding)
-        return Encoded(keys, values, states, [len(source) for source in sources])
+        return Encoded(keys, values, states)
 
     def _room(self, B: int, S: int) -> tuple[Floats, Floats]:
         positions, K, W = B * S, self._shape.key, self._shape.values
         if self._keys.size < positions * K:
-            # Grow straight to the largest group that is at least this long, so that growing ends after a few sizes.
-            room = max(positions, self._max_group * min(64, even(self._shape.max_source_tokens)))
-            self._keys = np.zeros(room * K, np.float32)
-            self._values = np.zeros(room * W, np.float32)
+            # The longest source is known, so the buffers soon stop growing.
+            self._keys = np.zeros(positions * K, np.float32)
+            self._values = np.zeros(positions * W, np.float32)
         return self._keys[: positions * K].reshape(B, S, K), self._values[: positions * W].reshape(B, S, W)
-
-
-@dataclass(slots=True)
-class StepBuffers:
-    """Where step.onnx writes; shared by all lanes of an engine, because they step one after the other."""
-
-    logits: Floats  # [capacity, V]
-    next_states: Floats  # [capacity, H]
-    scratch: Floats  # [capacity, V]
-
-    @classmethod
-    def allocate(cls, shape: ModelShape, capacity: int) -> "StepBuffers":
-        return cls(
-            np.zeros((capacity, shape.target_vocabulary), np.float32),
-            np.zeros((capacity, shape.state), np.float32),
-            np.zeros((capacity, shape.target_vocabulary), np.float32),
-        )
-
-
-def bind_step(
-    session: ort.InferenceSession, inputs: dict[str, Array], buffers: StepBuffers, start: int, stop: int
-) -> ort.IOBinding:
-    """Bind rows [start, stop) of the arrays to step.onnx, once and for all: running it then costs no set-up."""
-    binding = session.io_binding()
-    for name, array in inputs.items():
-        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
-    for name, array in (("logits", buffers.logits), ("next_state", buffers.next_states)):
-        binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
-    return binding

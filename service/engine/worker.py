@@ -9,16 +9,17 @@ import onnxruntime as ort
 from service.engine.errors import Cancelled, DeadlineExceeded, EngineError
 from service.engine.greedy import Report
 from service.engine.grouping import group_by_length
-from service.engine.lane import Lane, Tenant, lane_widths
+from service.engine.lane import Lane, Tenant
 from service.engine.probabilities import Floats
 from service.engine.searches import MAX_SEARCH_ROWS, start_search
-from service.engine.sessions import Encoder, StepBuffers
+from service.engine.sessions import Encoder
 from service.engine.shape import ModelShape
 from service.engine.statistics import Statistics
+from service.engine.stepper import Stepper
 from service.engine.ticket import Ticket
 from service.engine.types import EngineSettings, Hypothesis, Output
 
-LANE_WIDTHS = (16, 32, 64, 128)
+LANE_WIDTHS = (32, 64, 128)  # and the longest source of the bundle
 
 ReportOf = Callable[[Ticket], Report | None]
 
@@ -42,9 +43,10 @@ class Worker:
         self._encode_group = settings.encode_group if settings.rows_together else 1
         self._encoder = Encoder(encoder, shape, self._encode_group)
         capacity = max(settings.max_rows, MAX_SEARCH_ROWS)
-        buffers = StepBuffers.allocate(shape, capacity)
-        widths = lane_widths(shape.max_source_tokens, LANE_WIDTHS)
-        self._lanes = [Lane(step, shape, buffers, width, capacity, settings.rows_together) for width in widths]
+        stepper = Stepper(step, shape, capacity, settings.threads, settings.rows_together)
+        limit = shape.max_source_tokens
+        widths = (*(width for width in LANE_WIDTHS if width < limit), limit)
+        self._lanes = [Lane(stepper, shape, width, capacity) for width in widths]
         self._active: dict[Tenant, tuple[Ticket, Lane]] = {}
         self.statistics = Statistics()
 
@@ -72,16 +74,10 @@ class Worker:
                 ticket = tickets[index]
                 ticket.started_at = now
                 search = start_search(ticket.job, self._shape, self._report_of(ticket))
-                length = encoded.lengths[row]
-                lane = next(lane for lane in self._lanes if lane.width >= length)
-                tenant = lane.place(
-                    search,
-                    self._gain(ticket.job.gains),
-                    encoded.keys[row],
-                    encoded.values[row],
-                    encoded.states[row],
-                    length,
-                )
+                tenant = Tenant(search, len(ticket.job.source_ids))
+                lane = next(lane for lane in self._lanes if lane.max_width >= tenant.source_length)
+                gain = self._gain(ticket.job.gains)
+                lane.place(tenant, encoded.keys[row], encoded.values[row], encoded.states[row], gain)
                 self._active[tenant] = (ticket, lane)
             self.statistics.encoded += len(group)
 

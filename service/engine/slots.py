@@ -1,0 +1,94 @@
+"""The slot arrays of a lane: everything step.onnx reads of a row, at a padded source length that can change.
+
+Keys and values of all rows lie in one flat buffer, seen as [C, S, …] for the present width S, so a batch of short
+sentences reads no padding for a long one that is not there.  Changing S moves rows within the buffer.
+
+Shapes:  C capacity in rows · S present width, even · K key · W values · H state · U actor units
+"""
+
+import numpy as np
+
+from service.engine.probabilities import Array, Floats, Ints
+from service.engine.shape import ModelShape
+
+WIDTH_STEP = 4  # widths are multiples of it, so that a lane sees few shapes
+
+
+def padded(length: int) -> int:
+    """Return the width that a source of `length` tokens asks for."""
+    return -(-length // WIDTH_STEP) * WIDTH_STEP
+
+
+class Slots:
+    """Rows, each in its slot."""
+
+    def __init__(self, shape: ModelShape, max_width: int, capacity: int) -> None:
+        self._capacity = capacity
+        self._bos_id = shape.bos_id
+        self.previous_ids: Ints = np.zeros(capacity, np.int64)
+        self.states: Floats = np.zeros((capacity, shape.state), np.float32)
+        self._gains: Floats | None = None
+        if shape.actor_units:
+            self._gains = np.zeros((capacity, shape.actor_units), np.float32)
+        # Pages are touched only as rows come into use: a lane nobody needs costs next to nothing.
+        positions = capacity * max_width
+        self._flat_keys: Floats = np.zeros(positions * shape.key, np.float32)
+        self._flat_values: Floats = np.zeros(positions * shape.values, np.float32)
+        self._flat_mask: Floats = np.zeros(positions, np.float32)
+        self.width = WIDTH_STEP
+        self._keys, self._values, self._mask = self._views(self.width)
+
+    def inputs(self) -> dict[str, Array]:
+        """Return the arrays by the names of step.onnx, at the present width."""
+        inputs: dict[str, Array] = {
+            "previous_ids": self.previous_ids,
+            "state": self.states,
+            "keys": self._keys,
+            "values": self._values,
+            "source_mask": self._mask,
+        }
+        if self._gains is not None:
+            inputs["actor_gain"] = self._gains
+        return inputs
+
+    def write(self, slot: int, keys: Floats, values: Floats, state: Floats, gain: Floats, source_length: int) -> None:
+        """Put a row that has not begun into `slot`; `keys` [S', K] and `values` [S', W] are those of its source."""
+        used = min(len(keys), self.width)
+        self._keys[slot, :used] = keys[:used]
+        self._keys[slot, used:] = 0.0
+        self._values[slot, :used] = values[:used]
+        self._values[slot, used:] = 0.0
+        self._mask[slot, :source_length] = 1.0
+        self._mask[slot, source_length:] = 0.0
+        self.states[slot] = state
+        self.previous_ids[slot] = self._bos_id
+        if self._gains is not None:
+            self._gains[slot] = gain
+
+    def move(self, origin: int, destination: int) -> None:
+        """Copy the row in `origin` over the one in `destination`."""
+        for array in self.inputs().values():
+            array[destination] = array[origin]
+
+    def set_width(self, width: int, rows: int) -> None:
+        """Change the padded length; the first `rows` slots keep their contents, as far as it reaches."""
+        old = (self._keys, self._values, self._mask)
+        new = self._views(width)
+        shared = min(width, self.width)
+        # The two views overlay one buffer: move rows away from where they are going to overwrite others.
+        order = range(rows) if width < self.width else reversed(range(rows))
+        for row in order:
+            for old_array, new_array in zip(old, new, strict=True):
+                new_array[row, :shared] = old_array[row, :shared]
+                new_array[row, shared:] = 0.0
+        self.width = width
+        self._keys, self._values, self._mask = new
+
+    def _views(self, width: int) -> tuple[Floats, Floats, Floats]:
+        C, positions = self._capacity, self._capacity * width
+        K, W = (flat.size // self._flat_mask.size for flat in (self._flat_keys, self._flat_values))
+        return (
+            self._flat_keys[: positions * K].reshape(C, width, K),
+            self._flat_values[: positions * W].reshape(C, width, W),
+            self._flat_mask[:positions].reshape(C, width),
+        )
