@@ -17,7 +17,7 @@ from training.decoding.batches import Progress, device_of, evaluating, source_ba
 from training.decoding.greedy import decode_rows, row_limits
 from training.decoding.hypothesis import Hypothesis, LengthLimits
 from training.decoding.scoring import score_under_model
-from training.nmt.model import Actor, TranslationModel
+from training.nmt.model import TranslationModel
 
 
 def npad(
@@ -28,7 +28,6 @@ def npad(
     samples: int = 10,
     sigma: float = 0.3,
     seed: int = 0,
-    actor: Actor | None = None,
     batch_tokens: int = 4000,
     on_progress: Progress | None = None,
 ) -> list[Hypothesis]:
@@ -40,13 +39,13 @@ def npad(
     if samples < 1:
         raise ValueError(f"samples is {samples}; NPAD needs at least 1, the noise-free one")
     best: dict[int, Hypothesis] = {}
-    with evaluating(model, actor), torch.no_grad():
+    with evaluating(model), torch.no_grad():
         for batch in source_batches(sources, batch_tokens, device_of(model), copies=samples):
             sentences = [sources[index] for index in batch.indices]
             rows = torch.arange(len(sentences), device=batch.ids.device).repeat_interleave(samples)
             noise = SentenceNoise(sentences, samples, sigma, model.sizes.decoder, seed)
             encoded = model.encode(batch.ids, batch.mask).select(rows)
-            outputs = decode_rows(model, encoded, row_limits(batch, limits)[rows], actor, noise)
+            outputs = decode_rows(model, encoded, row_limits(batch, limits)[rows], noise=noise)
             chosen = choose_most_probable(model, sentences, outputs, samples)
             best.update(zip(batch.indices, chosen, strict=True))
             if on_progress is not None:

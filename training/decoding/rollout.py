@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from training.corpus.cache import BOS, EOS, PAD
+from training.corpus.cache import BOS, EOS
 from training.decoding.batches import SourceBatch, device_of, evaluating, even, pad_batch
 from training.decoding.greedy import row_limits
 from training.decoding.hypothesis import LengthLimits
@@ -79,11 +80,11 @@ def force(
     inputs, ids, is_real = shifted_targets([[*target, EOS] for target in targets], device_of(model))
     with _frozen(model):
         _, encoded = _encode(model, sources)
-        recorder, state = Recorder(len(sources)), encoded.first_state
+        recorder, state = Recorder(len(sources), model.sizes.decoder), encoded.first_state
         for step in range(ids.shape[1]):
             context, action, state = _move(model, state, inputs[:, step], encoded, actor, None)
             rows = is_real[:, step].nonzero().squeeze(1)
-            recorder.add(rows, state[rows], context[rows], ids[rows, step], _norms(action, state)[rows])
+            recorder.add(rows, state[rows], context[rows], ids[rows, step], None if action is None else action[rows])
         return recorder.trajectory()
 
 
@@ -99,15 +100,15 @@ def _decode(
     rows = torch.arange(len(limits), device=limits.device)
     state, previous = encoded.first_state, torch.full_like(rows, BOS)
     live = rows  # those of `rows`, by their place in it, that have not ended
-    recorder = Recorder(len(limits))
+    recorder = Recorder(len(limits), model.sizes.decoder)
     for step in range(1, int(limits.max()) + 1):
         noise = None
         if sigma > 0:
-            noise = sigma * torch.randn(state.shape, generator=generator, device=state.device)
+            noise = sigma * torch.randn(len(rows), model.sizes.decoder, generator=generator, device=state.device)
         context, action, state = _move(model, state, previous, encoded, actor, noise)
         with torch.no_grad():
             previous = model.read(state, previous, context).argmax(dim=1)
-        recorder.add(rows[live], state[live], context[live], previous[live], _norms(action, state)[live])
+        recorder.add(rows[live], state[live], context[live], previous[live], None if action is None else action[live])
 
         live = live[(previous[live] != EOS) & (step < limits[rows[live]])]
         if len(live) == 0:
@@ -131,31 +132,32 @@ def _move(
     action = None if actor is None else actor(state, context, model.target_embedding(previous))
     nudged = state if action is None else state + action
     if noise is not None:
-        nudged = nudged + noise
+        nudged = nudged + F.pad(noise, (0, state.shape[1] - noise.shape[1]))  # an actor's memory stays undisturbed
     return context, action, model.advance(nudged, previous, context)
 
 
 class Recorder:
-    """Puts the steps of rows that end at different times into one padded block, keeping the graph."""
+    """Puts the steps of rows that end at different times into one padded block, keeping the graph.
 
-    def __init__(self, rows: int) -> None:
-        self._rows = rows
+    Only the decoder's own part of a state is recorded, not what an actor may remember behind it.
+    """
+
+    def __init__(self, rows: int, state_size: int) -> None:
+        self._rows, self._state_size = rows, state_size
         self._steps: list[Trajectory] = []
 
-    def add(self, rows: Tensor, states: Tensor, contexts: Tensor, ids: Tensor, action_norms: Tensor) -> None:
+    def add(self, rows: Tensor, states: Tensor, contexts: Tensor, ids: Tensor, actions: Tensor | None) -> None:
         """Record one step of the given rows."""
-        step = Trajectory(states, contexts, ids, torch.ones_like(action_norms), action_norms)
-        blanks = [column.new_full((self._rows, *column.shape[1:]), PAD if column is ids else 0) for column in step]
+        own = states[:, : self._state_size]
+        norms = own.new_zeros(len(rows)) if actions is None else actions.detach()[:, : self._state_size].norm(dim=1)
+        step = Trajectory(own, contexts, ids, torch.ones_like(norms), norms)
+        blanks = (column.new_zeros(self._rows, *column.shape[1:]) for column in step)  # 0 is pad, too
         self._steps.append(
             Trajectory(*(blank.index_copy(0, rows, column) for blank, column in zip(blanks, step, strict=True)))
         )
 
     def trajectory(self) -> Trajectory:
         return Trajectory(*(torch.stack(columns, dim=1) for columns in zip(*self._steps, strict=True)))
-
-
-def _norms(action: Tensor | None, like: Tensor) -> Tensor:
-    return like.new_zeros(len(like)) if action is None else action.detach().norm(dim=1)
 
 
 def _encode(model: TranslationModel, sources: Sequence[Sequence[int]]) -> tuple[SourceBatch, Encoded]:

@@ -1,7 +1,7 @@
 """Decoders by name: what a row of an evaluation stands for.
 
-greedy · beam · npad · actor:NAME (greedy with that actor) · beam+actor:NAME · npad+actor:NAME.  A number sets the size
-of a beam or NPAD's samples, `beam:10`, `npad:50+actor:bleu`; without one the config decides.
+greedy · beam · npad · actor:NAME (greedy with that actor) · beam+actor:NAME.  A number sets the size of a beam or the
+samples of NPAD, `beam:10`, `npad:50`, `beam:3+actor:bleu`; without one the config decides.
 """
 
 import re
@@ -22,7 +22,7 @@ Method = Literal["greedy", "beam", "npad"]
 
 METHOD = re.compile(r"greedy|(?P<method>beam|npad)(:(?P<size>[1-9]\d*))?")
 ACTOR = re.compile(r"actor:(?P<name>[^+\s]+)")
-ALLOWED = "greedy, beam, npad, actor:NAME, beam+actor:NAME, npad+actor:NAME, with a size as in beam:10 or npad:50"
+ALLOWED = "greedy, beam, npad, actor:NAME, beam+actor:NAME, with a size as in beam:10 or npad:50"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Decoder:
         """Read a name; raise `EvaluationError` that lists what is allowed."""
         method_text, _, actor_text = f"greedy+{name}".partition("+") if ACTOR.match(name) else name.partition("+")
         method, actor = METHOD.fullmatch(method_text), ACTOR.fullmatch(actor_text)
-        if method is None or (actor is None and "+" in name):
+        if method is None or (actor is None and "+" in name) or (actor and method["method"] == "npad"):
             raise EvaluationError(f"no decoder is called {name!r}; allowed are {ALLOWED}")
         return cls(
             name,
@@ -69,7 +69,6 @@ class Decoder:
                 limits=limits,
                 samples=self.size or settings.npad_samples,
                 sigma=settings.npad_sigma,
-                actor=actor,
                 on_progress=on_progress,
             )
         return greedy(model, sources, limits=limits, actor=actor, on_progress=on_progress)

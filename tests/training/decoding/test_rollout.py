@@ -142,3 +142,34 @@ def test_a_forced_actor_learns_too(tiny_model):
 def test_uneven_input_is_refused_with_the_counts(tiny_model):
     with pytest.raises(ValueError, match="1 sources and 2 targets"):
         force(tiny_model(), [[4, 3]], [[4], [5]])
+
+
+def test_what_an_actor_remembers_behind_the_state_is_neither_disturbed_nor_recorded(tiny_model, short):
+    """An actor that counts its steps in one more number of the state, and acts by the count."""
+
+    class CountingModel:
+        def __init__(self, model):
+            self.model, self.sizes, self.target_embedding = model, model.sizes, model.target_embedding
+            self.parameters, self.training, self.read = model.parameters, False, lambda s, *r: model.read(s[:, :8], *r)
+
+        def encode(self, ids, mask):
+            encoded = self.model.encode(ids, mask)
+            return encoded._replace(first_state=nn.functional.pad(encoded.first_state, (0, 1)))
+
+        def attend(self, state, encoded):
+            return self.model.attend(state[:, :8], encoded)
+
+        def advance(self, state, previous, context):
+            return torch.cat([self.model.advance(state[:, :8], previous, context), state[:, 8:]], dim=1)
+
+    counts = []
+
+    def count(state, context, word):
+        counts.append(state[:, 8].unique().tolist())
+        return torch.cat([0.1 * state[:, 8:].expand(-1, 8), torch.ones(len(state), 1)], dim=1)
+
+    found = rollout(CountingModel(tiny_model(seed=1)), SOURCES, limits=short, actor=count, samples=2, sigma=0.5)
+    assert counts == [[float(step)] for step in range(found.ids.shape[1])]
+    assert found.states.shape[2] == 8
+    longest = found.action_norms.max(dim=0).values
+    torch.testing.assert_close(longest, 0.1 * torch.arange(found.ids.shape[1]) * 8**0.5)

@@ -21,7 +21,7 @@ from training.nmt.model import ModelSizes, TranslationModel
         ("actor:bleu", "greedy", None, "bleu"),
         ("greedy+actor:bleu", "greedy", None, "bleu"),
         ("beam+actor:bleu", "beam", None, "bleu"),
-        ("npad:3+actor:my-own_2", "npad", 3, "my-own_2"),
+        ("beam:3+actor:my-own_2", "beam", 3, "my-own_2"),
     ],
 )
 def test_a_name_says_method_size_and_actor(name, method, size, actor):
@@ -31,7 +31,7 @@ def test_a_name_says_method_size_and_actor(name, method, size, actor):
 @pytest.mark.parametrize(
     "name",
     ["", "sampling", "beam:0", "beam:x", "greedy:5", "beam+", "+actor:a", "beam+npad", "actor:", "actor:a+actor:b",
-     "beamactor:a", "actor:a+beam"],
+     "beamactor:a", "actor:a+beam", "npad+actor:a"],
 )  # fmt: skip
 def test_other_names_are_refused_with_what_is_allowed(name):
     with pytest.raises(EvaluationError, match=r"allowed are greedy, beam, npad, actor:NAME"):
