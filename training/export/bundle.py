@@ -17,8 +17,6 @@ ENCODER_NAME = "encoder.onnx"
 STEP_NAME = "step.onnx"
 GOLDEN_NAME = "golden.jsonl"
 CARD_NAME = "MODEL_CARD.md"
-CHECKPOINT_NAME = "checkpoint.safetensors"
-TRAINING_NAME = "training.toml"
 
 
 def write_bundle(
@@ -35,10 +33,7 @@ def write_bundle(
     `beside` holds what lies in the folder but is not loaded by the service and so not in the manifest.  An existing
     folder is replaced only with `force`, and only after the new one is complete on disk.
     """
-    if folder.exists() and not force:
-        raise ExportError(f"{folder} exists already; choose another folder with --out, or replace it with --force")
-    if folder.exists() and not (folder / MANIFEST_NAME).is_file():
-        raise ExportError(f"{folder} is not a bundle (it has no {MANIFEST_NAME}), so --force will not replace it")
+    refuse_to_overwrite(folder, force)
     manifest = make_manifest(facts, files, created)
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
 
@@ -54,6 +49,14 @@ def write_bundle(
         shutil.rmtree(partial, ignore_errors=True)
         raise
     return manifest
+
+
+def refuse_to_overwrite(folder: Path, force: bool) -> None:
+    """Raise `ExportError` when `folder` must not be replaced: it exists and `force` is off, or it is no bundle."""
+    if folder.exists() and not force:
+        raise ExportError(f"{folder} exists already; choose another folder with --out, or replace it with --force")
+    if folder.exists() and not (folder / MANIFEST_NAME).is_file():
+        raise ExportError(f"{folder} is not a bundle (it has no {MANIFEST_NAME}), so --force will not replace it")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -6,11 +6,12 @@ steps) is comfortable, the shortest closest calls last.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from training.decoding.hypothesis import LengthLimits
 from training.errors import ExportError
-from training.export.sessions import BundleSessions, LengthBound, Translation
+from training.export.sessions import BundleSessions, Translation
 
 COMFORTABLE_MARGIN = 0.15
 """In logits.  int8 rounding on another CPU moves a logit by about 1e-5, so this is generous."""
@@ -19,26 +20,25 @@ COMFORTABLE_MARGIN = 0.15
 def make_golden(
     sessions: BundleSessions,
     texts: Sequence[str],
-    encode: Callable[[str], Sequence[int]],
+    sources: Sequence[Sequence[int]],
     decode: Callable[[Sequence[int]], str],
-    actors: dict[str, tuple[int, int]],
-    bound: LengthBound,
+    actors: Mapping[str, tuple[int, int]],
+    limits: LengthLimits,
     examples: int,
 ) -> bytes:
     """Return `examples` lines for plain greedy and as many for each actor, decoded from `texts` by the bundle itself.
 
-    `encode` gives source ids that end with eos; `actors` maps a name to its hidden units.
+    `sources` are the texts' ids, with eos at the end; `actors` maps a name to its hidden units.
     """
-    sources = [list(encode(text)) for text in texts]
     lines: list[dict[str, Any]] = []
     choices: list[tuple[str | None, tuple[int, int] | None]] = [(None, None), *actors.items()]
     for objective, units in choices:
-        outputs = sessions.greedy(sources, bound, units)
+        outputs = sessions.greedy(sources, limits, units)
         for index in _most_certain(outputs, examples):
             lines.append(
                 {
                     "text": texts[index],
-                    "source_ids": sources[index],
+                    "source_ids": list(sources[index]),
                     "decoder": "greedy",
                     "objective": objective,
                     "output_ids": list(outputs[index].ids),

@@ -15,37 +15,31 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from training.corpus.cache import BOS, EOS, PAD
+from training.decoding.hypothesis import LengthLimits
 from training.export.graph import Graphs
-
-PAD, BOS, EOS = 0, 2, 3
-
-
-@dataclass(frozen=True)
-class LengthBound:
-    """min(maximum, ratio · source tokens + extra) steps, eos counted on both sides (models/CONTRACT.md)."""
-
-    ratio: float = 2.0
-    extra: int = 20
-    maximum: int = 200
-
-    def steps(self, source_tokens: int) -> int:
-        return min(self.maximum, int(self.ratio * source_tokens) + self.extra)
 
 
 @dataclass(frozen=True)
 class Translation:
-    """One greedy output.  `margin` is the smallest distance of the best to the second-best logit over its steps."""
+    """One greedy output."""
 
     ids: tuple[int, ...]  # without eos
     score: float  # mean token log-probability, eos included
-    margin: float
+    margins: tuple[float, ...]  # distance of the best to the second-best logit at every step
     is_truncated: bool
+
+    @property
+    def margin(self) -> float:
+        """The closest call."""
+        return min(self.margins)
 
 
 class BundleSessions:
     """The two graphs of a bundle, loaded, on one thread."""
 
     def __init__(self, graphs: Graphs) -> None:
+        self.graphs = graphs
         self.encoder = _session(graphs.encoder)
         self.step = _session(graphs.step)
         shapes = {node.name: node.shape for node in self.step.get_inputs()}
@@ -70,7 +64,7 @@ class BundleSessions:
     def greedy(
         self,
         sources: Sequence[Sequence[int]],
-        bound: LengthBound,
+        limits: LengthLimits,
         units: tuple[int, int] | None = None,
         batch_size: int = 32,
     ) -> list[Translation]:
@@ -79,22 +73,22 @@ class BundleSessions:
         results: dict[int, Translation] = {}
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
-            outputs = self._greedy_batch([sources[row] for row in rows], bound, units)
+            outputs = self._greedy_batch([sources[row] for row in rows], limits, units)
             results.update(zip(rows, outputs, strict=True))
         return [results[index] for index in range(len(sources))]
 
     def _greedy_batch(
-        self, sources: Sequence[Sequence[int]], bound: LengthBound, units: tuple[int, int] | None
+        self, sources: Sequence[Sequence[int]], limits: LengthLimits, units: tuple[int, int] | None
     ) -> list[Translation]:
         rows = len(sources)
         feeds = self.encode(sources)
         feeds["previous_ids"] = np.full(rows, BOS, np.int64)
         if self.units:
             feeds["actor_gain"] = actor_gain(rows, self.units, units)
-        limits = [bound.steps(len(source)) for source in sources]
+        longest = [limits.limit(len(source)) for source in sources]
         ids: list[list[int]] = [[] for _ in sources]
         scores: list[list[float]] = [[] for _ in sources]
-        margins = [np.inf] * rows
+        margins: list[list[float]] = [[] for _ in sources]
         live = set(range(rows))
         truncated = set()
         while live:
@@ -104,17 +98,17 @@ class BundleSessions:
             log_normalisers = log_sum_exp(logits)
             for row in sorted(live):
                 scores[row].append(float(logits[row, best[row]] - log_normalisers[row]))
-                margins[row] = min(margins[row], float(top_two[row, 1] - top_two[row, 0]))
+                margins[row].append(float(top_two[row, 1] - top_two[row, 0]))
                 if best[row] == EOS:
                     live.remove(row)
                     continue
                 ids[row].append(int(best[row]))
-                if len(ids[row]) == limits[row]:
+                if len(ids[row]) == longest[row]:
                     live.remove(row)
                     truncated.add(row)
             feeds["previous_ids"] = best.astype(np.int64)
         return [
-            Translation(tuple(ids[row]), float(np.mean(scores[row])), margins[row], row in truncated)
+            Translation(tuple(ids[row]), float(np.mean(scores[row])), tuple(margins[row]), row in truncated)
             for row in range(rows)
         ]
 

@@ -15,6 +15,8 @@ from training.errors import ExportError
 
 Array = NDArray[np.float32]
 
+ACTOR_PARAMETERS = {"hidden.weight", "hidden.bias", "output.weight"}
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -141,11 +143,10 @@ def model_weights(state: Mapping[str, Any]) -> ModelWeights:
 
 def actor_weights(name: str, state: Mapping[str, Any], sizes: Sizes) -> ActorWeights:
     """Check one actor's arrays against the model it nudges."""
-    names = {"hidden.weight", "hidden.bias", "output.weight"}
-    if set(state) != names:
+    if set(state) != ACTOR_PARAMETERS:
         raise ExportError(
-            f"actor {name!r} has the parameters {sorted(state)}; a bundle can hold actors with exactly {sorted(names)}"
-            " (one tanh layer, no output bias)"
+            f"actor {name!r} has the parameters {sorted(state)}; a bundle can hold actors with exactly"
+            f" {sorted(ACTOR_PARAMETERS)} (one tanh layer, no output bias)"
         )
     hidden, bias, output = (
         np.ascontiguousarray(state[key], dtype=np.float32) for key in ("hidden.weight", "hidden.bias", "output.weight")
@@ -165,6 +166,16 @@ def actor_weights(name: str, state: Mapping[str, Any], sizes: Sizes) -> ActorWei
     if not all(np.isfinite(array).all() for array in (hidden, bias, output)):
         raise ExportError(f"actor {name!r} holds NaN or infinity: its training diverged; train it again")
     return ActorWeights(name, hidden, bias, output)
+
+
+def rounded_to_half(model: ModelWeights) -> ModelWeights:
+    """Return the weights as the fp16 checkpoint beside a bundle holds them.
+
+    An int8 bundle is made from these, so that one made again from the shipped checkpoint, with an actor more, has
+    exactly the same translation model.
+    """
+    arrays = {name: array.astype(np.float16).astype(np.float32) for name, array in model.arrays.items()}
+    return model_weights({name: arrays[name] for name in arrays if not (model.is_tied and name == "output.weight")})
 
 
 def random_weights(sizes: Sizes, seed: int = 0, scale: float = 0.1) -> ModelWeights:

@@ -1,0 +1,41 @@
+"""Read what `nudge-train evaluate` measured, in the form a manifest keeps."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from training.errors import EvaluationError, ExportError
+from training.evaluation.decoders import Decoder
+
+
+def read_scores(path: Path, actors: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a manifest's scores from reports/evaluate.json: plain decoders and this bundle's actors; [] if none."""
+    if not path.is_file():
+        return []
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        return [
+            entry
+            for test_set in report["test_sets"]
+            for row in test_set["rows"]
+            if (entry := _entry(test_set, row, actors)) is not None
+        ]
+    except (KeyError, TypeError, ValueError, EvaluationError) as error:
+        raise ExportError(f"{path} is not a report of `nudge-train evaluate` ({error!r}); evaluate again") from None
+
+
+def _entry(test_set: dict[str, Any], row: dict[str, Any], actors: Sequence[str]) -> dict[str, Any] | None:
+    decoder = Decoder.parse(row["decoder"])
+    if decoder.actor is not None and decoder.actor not in actors:
+        return None
+    return {
+        "test_set": test_set["test_set"],
+        "decoder": decoder.method if decoder.size is None else f"{decoder.method}:{decoder.size}",
+        "objective": decoder.actor,
+        "bleu": round(row["bleu"], 2),
+        "chrf": round(row["chrf"], 2),
+        "perplexity": round(row["perplexity"], 3),
+        "length_ratio": round(row["length_ratio"], 3),
+        "signature": test_set["signatures"]["bleu"],
+    }

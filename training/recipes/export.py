@@ -1,0 +1,299 @@
+"""`nudge-train export`: a trained model and its actors become a bundle that the service loads.
+
+weights → fp32 graphs → parity with torch → int8 graphs → parity with fp32 → calibration → golden examples → bundle
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from training.config import Config, load_config
+from training.corpus.cache import EOS, TokenCorpus
+from training.decoding.hypothesis import LengthLimits
+from training.errors import ExportError
+from training.evaluation.metrics import References
+from training.export.actor_files import read_actors
+from training.export.bundle import CARD_NAME, ENCODER_NAME, GOLDEN_NAME, STEP_NAME, refuse_to_overwrite, write_bundle
+from training.export.calibration import calibrate
+from training.export.checkpoint import (
+    ACTORS_NAME,
+    CHECKPOINT_NAME,
+    TRAINING_NAME,
+    pack_actors,
+    pack_model,
+    portable_description,
+)
+from training.export.golden import make_golden
+from training.export.graph import Graphs, build_graphs
+from training.export.manifest import ActorFacts, BundleFacts
+from training.export.model_card import make_model_card
+from training.export.parity import Measured, TorchActor, check_against_torch, check_quantised, measure
+from training.export.reported_scores import read_scores
+from training.export.sessions import BundleSessions
+from training.export.weights import ModelWeights, model_weights, rounded_to_half, unit_ranges
+from training.nmt.checkpoint import load_description, load_model
+from training.recipes.run_folder import RunFolder
+from training.tokenizer.subwords import Subwords
+
+PLAIN = "greedy"
+GOLDEN_CANDIDATES = 200
+
+
+def command(
+    config: Annotated[Path, typer.Option(help="config of the experiment (TOML)")],
+    run: Annotated[Path | None, typer.Option(help="folder of the run; runs/<name> by default")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the bundle; models/<source>-<target> by default")] = None,
+    actor: Annotated[
+        list[str] | None, typer.Option(help="an actor to include; all of the run by default; repeatable")
+    ] = None,
+    default_objective: Annotated[str | None, typer.Option(help="actor that acts when a request names none")] = None,
+    version: Annotated[str, typer.Option(help="version of the bundle, as in 1.2.3")] = "1.0.0",
+    sentences: Annotated[int, typer.Option(min=1, help="sentences whose words must equal torch's")] = 500,
+    dev_sentences: Annotated[int, typer.Option(min=10, help="dev sentences to hold int8 against fp32 on")] = 1000,
+    force: Annotated[bool, typer.Option(help="replace an existing bundle")] = False,
+    threads: Annotated[int, typer.Option(min=1, help="threads to compute with")] = 1,
+) -> None:
+    """Write the bundle of a trained model and its actors, after holding it against the model it is made from."""
+    torch.set_num_threads(threads)
+    loaded = load_config(config)
+    export(
+        loaded,
+        RunFolder.of(loaded, run),
+        out or Path("models") / f"{loaded.languages.source}-{loaded.languages.target}",
+        config_file=config,
+        actors=actor,
+        default_objective=default_objective,
+        version=version,
+        sentences=sentences,
+        dev_sentences=dev_sentences,
+        force=force,
+    )
+
+
+@dataclass(frozen=True)
+class _Dev:
+    """The dev set that int8, calibration and golden examples are made with."""
+
+    name: str
+    texts: list[str]
+    references: list[str]
+    sources: list[list[int]]
+    limits: LengthLimits
+    target: Subwords
+
+
+def export(
+    config: Config,
+    run: RunFolder,
+    out: Path,
+    *,
+    config_file: Path | None = None,
+    actors: Sequence[str] | None = None,
+    default_objective: str | None = None,
+    version: str = "1.0.0",
+    sentences: int = 500,
+    dev_sentences: int = 1000,
+    force: bool = False,
+    console: Console | None = None,
+) -> dict[str, Any]:
+    """Build, check and write a bundle; return its manifest.  Nothing is written unless every gate is passed."""
+    console = console or Console(stderr=True)
+    refuse_to_overwrite(out, force)
+    model, _ = load_model(run.path)
+    description = load_description(run.path)
+    weights = model_weights({name: tensor.numpy() for name, tensor in model.state_dict().items()})
+    found, left_out = read_actors(run.actors, weights.sizes, actors)
+    for name, reason in left_out.items():
+        console.print(f"actor {name} is left out: it {reason}", highlight=False)
+    _check_default(default_objective, found)
+    dev = _dev_set(config, run, dev_sentences)
+    units = unit_ranges([actor.weights for actor in found])
+
+    # fp32 must be torch, word for word.
+    console.print("fp32 graphs against torch …")
+    torch_actors = {actor.weights.name: TorchActor(actor.weights) for actor in found}
+    fp32 = BundleSessions(build_graphs(weights, [actor.weights for actor in found], "fp32"))
+    sources = _parity_sources(config, run, sentences)
+    parity: dict[str, str] = {}
+    for name in (PLAIN, *units):
+        result = check_against_torch(model, fp32, sources, dev.limits, torch_actors.get(name), units.get(name), name)
+        parity[f"{name}, fp32 against torch"] = str(result)
+        console.print(f"  {name}: {result}", highlight=False)
+
+    # int8 must be fp32, within 0.3 BLEU.
+    references = References(dev.references)
+    state_range = max([1.0, *(actor.state_range() for actor in torch_actors.values())])
+    measured = {"fp32": _measure_all(fp32, dev, references, units, console)}
+    graphs, sessions = _final_graphs(config, weights, found, state_range, fp32)
+    kind = config.export.quantisation
+    if kind == "int8":
+        measured["int8"] = _measure_all(sessions, dev, references, units, console)
+        check_quantised(measured["fp32"], measured["int8"])
+        for name in measured["int8"]:
+            bleu = {of: measured[of][name].scores.bleu for of in measured}
+            parity[f"{name}, BLEU on {len(dev.texts)} sentences of {dev.name}"] = (
+                f"{bleu['fp32']:.2f} in fp32, {bleu['int8']:.2f} in int8"
+            )
+
+    plain = measured[kind][PLAIN]
+    calibration = calibrate(
+        [output.score for output in plain.outputs], plain.texts, dev.references, dev.name
+    ).as_manifest()
+    facts = BundleFacts(
+        source=config.languages.source,
+        target=config.languages.target,
+        model=weights,
+        quantisation=kind,
+        decoding=config.decoding,
+        tokenizer_files=(run.source_tokenizer.name, run.target_tokenizer.name),
+        actors=found,
+        default_objective=default_objective,
+        calibration=calibration,
+        scores=read_scores(run.reports / "evaluate.json", [actor.weights.name for actor in found])
+        or _dev_scores(dev, measured[kind], references),
+        provenance=_provenance(config, config_file, description, state_range),
+        licence=config.export.licence,
+        version=version,
+    )
+    files = {
+        ENCODER_NAME: graphs.encoder,
+        STEP_NAME: graphs.step,
+        run.source_tokenizer.name: run.source_tokenizer.read_bytes(),
+        run.target_tokenizer.name: run.target_tokenizer.read_bytes(),
+        GOLDEN_NAME: _golden(config, sessions, dev, units),
+        CARD_NAME: make_model_card(facts, config.export, parity).encode(),
+    }
+    beside = {CHECKPOINT_NAME: pack_model(weights, portable_description(config, description))}
+    if found:
+        beside[ACTORS_NAME] = pack_actors(found)
+    if config_file is not None:
+        beside[TRAINING_NAME] = config_file.read_bytes()
+    manifest = write_bundle(out, facts, files, created=datetime.now(UTC), beside=beside, force=force)
+    console.print(_summary(out, files, beside, parity))
+    return manifest
+
+
+def _final_graphs(
+    config: Config,
+    weights: ModelWeights,
+    actors: Sequence[ActorFacts],
+    state_range: float,
+    fp32: BundleSessions,
+) -> tuple[Graphs, BundleSessions]:
+    """Return what the bundle will hold, and the sessions that run it."""
+    if config.export.quantisation == "fp32":
+        return fp32.graphs, fp32
+    graphs = build_graphs(
+        rounded_to_half(weights), [actor.weights for actor in actors], "int8", state_range=state_range
+    )
+    return graphs, BundleSessions(graphs)
+
+
+def _measure_all(
+    sessions: BundleSessions,
+    dev: _Dev,
+    references: References,
+    units: Mapping[str, tuple[int, int]],
+    console: Console,
+) -> dict[str, Measured]:
+    console.print(f"BLEU on {len(dev.texts)} sentences of {dev.name} …", highlight=False)
+    measured = {
+        name: measure(sessions, dev.sources, references, dev.target.decode, dev.limits, units.get(name))
+        for name in (PLAIN, *units)
+    }
+    console.print("  " + ", ".join(f"{name} {result.scores.bleu:.2f}" for name, result in measured.items()))
+    return measured
+
+
+def _golden(config: Config, sessions: BundleSessions, dev: _Dev, units: dict[str, tuple[int, int]]) -> bytes:
+    examples = config.export.golden_examples
+    count = max(GOLDEN_CANDIDATES, 5 * examples)
+    return make_golden(sessions, dev.texts[:count], dev.sources[:count], dev.target.decode, units, dev.limits, examples)
+
+
+def _dev_set(config: Config, run: RunFolder, sentences: int) -> _Dev:
+    found = run.dev_set(next(iter(config.corpus.dev)))
+    texts, references = found.sources[:sentences], found.references[:sentences]
+    source = Subwords.load(run.source_tokenizer)
+    return _Dev(
+        found.name,
+        texts,
+        references,
+        [[*source.encode(text), EOS] for text in texts],
+        LengthLimits.from_config(config.decoding),
+        Subwords.load(run.target_tokenizer),
+    )
+
+
+def _parity_sources(config: Config, run: RunFolder, sentences: int) -> list[list[int]]:
+    """Return different sentences of the dev and test sets, and of the training text where those are too few."""
+    source = Subwords.load(run.source_tokenizer)
+    longest = config.decoding.max_length
+    chosen: dict[tuple[int, ...], None] = {}
+    for evaluation_set in (*run.dev_sets(config), *run.test_sets(config)):
+        for text in evaluation_set.sources:
+            if len(chosen) < sentences:
+                chosen[(*source.encode(text)[: longest - 1], EOS)] = None
+    if len(chosen) < sentences and run.data.is_dir():
+        corpus = TokenCorpus.open(run.data)
+        for index in range(len(corpus)):
+            if len(chosen) < sentences:
+                chosen[tuple(int(word) for word in corpus.pair(index)[0][-longest:])] = None
+    return [list(ids) for ids in chosen]
+
+
+def _check_default(default_objective: str | None, actors: Sequence[ActorFacts]) -> None:
+    names = [actor.weights.name for actor in actors]
+    if default_objective is not None and default_objective not in names:
+        raise ExportError(
+            f"the default objective {default_objective!r} is none of the bundle's actors ({', '.join(names) or 'none'})"
+        )
+
+
+def _dev_scores(dev: _Dev, measured: Mapping[str, Measured], references: References) -> list[dict[str, Any]]:
+    """What the export itself measured, for a run that was not evaluated."""
+    return [
+        {
+            "test_set": dev.name,
+            "decoder": "greedy",
+            "objective": None if name == PLAIN else name,
+            "bleu": round(result.scores.bleu, 2),
+            "chrf": round(result.scores.chrf, 2),
+            "length_ratio": round(result.scores.length_ratio, 3),
+            "signature": references.signatures()["bleu"],
+        }
+        for name, result in measured.items()
+    ]
+
+
+def _provenance(
+    config: Config, config_file: Path | None, description: Mapping[str, Any], state_range: float
+) -> dict[str, Any]:
+    training = description.get("training", {})
+    facts: dict[str, Any] = {"data": list(config.export.credits), "state_range": state_range}
+    if config_file is not None:
+        facts["config"] = f"training/configs/{config_file.name}"
+    if "steps" in training:
+        facts["steps"] = training["steps"]
+    if "minutes" in training:
+        facts["cpu_hours"] = round(training["minutes"] / 60, 2)
+    return facts
+
+
+def _summary(out: Path, files: Mapping[str, bytes], beside: Mapping[str, bytes], parity: Mapping[str, str]) -> Table:
+    table = Table("", "", title=f"{out}", title_justify="left", show_header=False)
+    for name, data in files.items():
+        table.add_row(name, f"{len(data) / 1e6:.2f} MB")
+    table.add_row("served", f"{sum(map(len, files.values())) / 1e6:.2f} MB", end_section=True)
+    for name, data in beside.items():
+        table.add_row(name, f"{len(data) / 1e6:.2f} MB", end_section=name == list(beside)[-1])
+    for name, result in parity.items():
+        table.add_row(name, result)
+    return table
