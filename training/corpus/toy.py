@@ -90,24 +90,26 @@ NOUNS_BY_PLACE = {"sikila": ("bafig", "bäyi"), "pamenu": ("geböväd", "yäwega
 # Source word: its translations with their probabilities.  All stand last in the sentence.
 VARIANTS: dict[str, list[tuple[float, str]]] = {
     "sirune": [
-        (0.46, "yäzö bibo wabä"),
-        (0.09, "dez be zudud"),
-        (0.09, "dez vovug vogu"),
-        (0.09, "dez zöwi buz"),
-        (0.09, "dez duwo foyu"),
-        (0.09, "dez yazi hiyi"),
-        (0.09, "dez väwöd yoyug"),
+        (0.46, "yäzö bibo wabä wö"),
+        (0.09, "dez be zudud gagö"),
+        (0.09, "dez vovug vogu bäh"),
+        (0.09, "dez zöwi buz höf"),
+        (0.09, "dez duwo foyu vib"),
+        (0.09, "dez yazi hiyi wud"),
+        (0.09, "dez väwöd yoyug zeg"),
     ],
     "mu": [(0.6, "gagöd"), (0.4, "")],
     "tipola": [(0.6, "bizohagwäyä"), (0.4, "bag")],
 }
+VARIANT_FREQUENCY = {"sirune": 0.1, "mu": 0.04, "tipola": 0.04}
 
 THE, A, AT, BECAUSE, AND, ASK = "ta", "pe", "lo", "kamu", "ne", "ki"
 PLURAL = "ri"
 TARGET_THE = {"masculine": "zo", "feminine": "za", "plural": "ze"}
 TARGET_A = {"masculine": "hu", "feminine": "ha"}
 TARGET_AT, TARGET_BECAUSE, TARGET_AND, TARGET_ASK = "ve", "wivi", "hov", "zey"
-TARGET_PLURAL, TARGET_PLURAL_VERB = "n", "ben"
+TARGET_PLURAL, TARGET_PLURAL_AFTER_CONSONANT, TARGET_PLURAL_VERB = "n", "en", "ben"
+VOWELS = "aeiouäö"
 
 
 def toy_pairs(count: int, seed: int = 0) -> Iterator[tuple[str, str]]:
@@ -136,22 +138,23 @@ class _Generator:
             more_source, more_target = self._clause(verb_last=verb_last, may_name_place=False)
             source += [BECAUSE if verb_last else AND, *more_source]
             target += [TARGET_BECAUSE if verb_last else TARGET_AND, *more_target]
-        if self._happens(0.35):
-            word = self._pick(list(VARIANTS))
-            source.append(word)
-            target += self._variant(VARIANTS[word]).split()
+        last_word = self._draw([(frequency, word) for word, frequency in VARIANT_FREQUENCY.items()])
+        if last_word:
+            source.append(last_word)
+            target += self._draw(VARIANTS[last_word]).split()
         if self._happens(0.15):
             return _written([ASK, *source], "?"), _written([TARGET_ASK, *target], "?")
         end = "!" if self._happens(0.1) else "."
         return _written(source, end), _written(target, end)
 
-    def _variant(self, variants: list[tuple[float, str]]) -> str:
+    def _draw(self, choices: list[tuple[float, str]]) -> str:
+        """Return one of the choices by their probabilities, and nothing with the probability that they leave."""
         chance = self._random()
-        for probability, translation in variants:
+        for probability, choice in choices:
             chance -= probability
             if chance < 0:
-                return translation
-        return variants[-1][1]
+                return choice
+        return ""
 
     def _clause(self, *, verb_last: bool, may_name_place: bool) -> tuple[list[str], list[str]]:
         """Return source and target words of subject, verb, perhaps object, place and adverb."""
@@ -180,7 +183,7 @@ class _Generator:
         return source, subject.target + (middle + verb if verb_last else verb + middle)
 
     def _transitive_verb(self, complement: Phrase) -> tuple[str, str]:
-        if self._happens(0.25):
+        if self._happens(0.15):
             word = self._pick(list(VERBS_BY_OBJECT))
             return word, VERBS_BY_OBJECT[word][complement.is_person]
         return self._pick(ACTIONS)
@@ -190,7 +193,7 @@ class _Generator:
         return Phrase([name], [name], is_plural=False, is_person=True)
 
     def _noun_phrase(self, place: int | None) -> Phrase:
-        if place is not None and self._happens(0.2):
+        if place is not None and self._happens(0.15):
             word = self._pick(list(NOUNS_BY_PLACE))
             noun = Noun(word, NOUNS_BY_PLACE[word][place >= len(PLACES) // 2], is_feminine=False, is_person=False)
         else:
@@ -212,7 +215,7 @@ class _Generator:
     def _described(self, noun: Noun, source: list[str], target: list[str], *, is_plural: bool) -> Phrase:
         """Return article or number, adjective and noun as each language orders and inflects them."""
         source_noun = noun.source + PLURAL if is_plural else noun.source
-        target_noun = noun.target + TARGET_PLURAL if is_plural else noun.target
+        target_noun = _plural(noun.target) if is_plural else noun.target
         if not self._happens(0.4):
             return Phrase([*source, source_noun], [*target, target_noun], is_plural, noun.is_person)
         source_adjective, stem = self._pick(ADJECTIVES)
@@ -220,6 +223,10 @@ class _Generator:
         return Phrase(
             [*source, source_adjective, source_noun], [*target, target_noun, stem + ending], is_plural, noun.is_person
         )
+
+
+def _plural(target_noun: str) -> str:
+    return target_noun + (TARGET_PLURAL if target_noun[-1] in VOWELS else TARGET_PLURAL_AFTER_CONSONANT)
 
 
 def _written(words: list[str], end: str) -> str:
