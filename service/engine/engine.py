@@ -75,9 +75,11 @@ class Engine:
         try:
             return [await ticket.answer for ticket in tickets]
         finally:
-            self._give_up([ticket for ticket in tickets if not ticket.answer.done()])
+            # Cancelling the awaiting task cancels the future it awaits: unanswered is what has no result.
+            unanswered = [ticket for ticket in tickets if not ticket.answer.done() or ticket.answer.cancelled()]
+            self._give_up(unanswered)
             for ticket in tickets:  # a second failure is nobody's news: mark it as seen
-                if ticket.answer.done() and not ticket.answer.cancelled():
+                if not ticket.answer.cancelled():
                     ticket.answer.exception()
 
     async def close(self, drain: bool = True) -> None:
