@@ -16,6 +16,7 @@ def configure_logging(log_format: str, level: str) -> None:
         structlog.processors.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _without_colours,
     ]
     renderer: structlog.typing.Processor
     if log_format == "json":
@@ -36,7 +37,7 @@ def configure_logging(log_format: str, level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
@@ -48,3 +49,11 @@ def configure_logging(log_format: str, level: str) -> None:
         logger = logging.getLogger(name)
         logger.handlers = []
         logger.propagate = name != "uvicorn.access"
+
+
+def _without_colours(
+    logger: structlog.typing.WrappedLogger, method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """uvicorn says everything twice, once in colours."""
+    event.pop("color_message", None)
+    return event

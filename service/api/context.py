@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from service.api.body import Parameters
 from service.bundle.registry import Registry
-from service.errors import CallerGone, InvalidRequest
+from service.errors import CallerGone
 from service.keys.gate import Caller, Gate
 from service.metrics import Metrics
 from service.settings import Settings
@@ -88,9 +88,5 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -
 
 async def _hang_up(request: Request) -> None:
     """Return when the caller is gone.  The body has been read, so nothing else can come."""
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            return
-        if message.get("body"):
-            raise InvalidRequest("The body goes on after its end.")
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

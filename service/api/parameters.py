@@ -5,12 +5,12 @@ Values of a form or a query string arrive as strings; values of a JSON body must
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from service.api.body import Parameters
 from service.errors import InvalidParameter, TextTooLong
 from service.settings import Settings
-from service.translation.options import DECODERS, MAX_STRENGTH, Blend, Options
+from service.translation.options import DECODERS, MAX_STRENGTH, Blend, DecoderName, Options
 
 _NO_ACTOR = ("none", "greedy", "")
 _TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
@@ -101,8 +101,30 @@ class Reader:
         return number
 
 
+class Search(TypedDict):
+    """The options that both APIs spell alike."""
+
+    strength: float
+    decoder: DecoderName
+    beam_size: int | None
+    samples: int | None
+    alternatives: int
+
+
 def read_options(reader: Reader, settings: Settings) -> Options:
     """The options of a native request."""
+    return Options(
+        source=_source(reader),
+        target=reader.text("target").strip().lower(),
+        blend=read_blend(reader),
+        is_html=reader.choice("format", ("text", "html"), "text") == "html",
+        explain=reader.boolean("explain"),
+        **read_search(reader, settings),
+    )
+
+
+def read_search(reader: Reader, settings: Settings) -> Search:
+    """Decoder, its sizes, and the actor's strength."""
     alternatives = reader.integer("alternatives", 0, settings.max_alternatives, 0) or 0
     # LibreTranslate's clients ask for alternatives without naming a decoder, and only a search has any.
     decoder = reader.choice("decoder", DECODERS, "beam" if alternatives else "greedy")
@@ -110,17 +132,12 @@ def read_options(reader: Reader, settings: Settings) -> Options:
         raise InvalidParameter(
             "alternatives", alternatives, "greedy decoding has one answer only; ask for decoder=beam or decoder=npad"
         )
-    return Options(
-        source=_source(reader),
-        target=reader.text("target").strip().lower(),
-        blend=read_blend(reader),
+    return Search(
         strength=reader.number("strength", 0.0, MAX_STRENGTH, 1.0),
-        decoder=decoder,  # type: ignore[arg-type]  # one of the names above
+        decoder=cast(DecoderName, decoder),
         beam_size=reader.integer("beam_size", 1, settings.max_beam_size, None),
         samples=reader.integer("samples", 1, settings.max_samples, None),
         alternatives=alternatives,
-        is_html=reader.choice("format", ("text", "html"), "text") == "html",
-        explain=reader.boolean("explain"),
     )
 
 

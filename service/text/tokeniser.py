@@ -1,9 +1,13 @@
 """Text to token ids and back, by the sentencepiece models of a bundle."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
+
+# A model may spell any byte, also a line break in the middle of a sentence.
+_UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
 
 
 class Tokeniser:
@@ -21,12 +25,29 @@ class Tokeniser:
         return (*self._source.encode(sentence), self._eos_id)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of target ids; bytes that are not UTF-8 together are dropped, as they stand for no character."""
-        return str(self._target.decode(list(ids))).replace("\N{REPLACEMENT CHARACTER}", "").strip()
+        """Text of target ids, on one line; bytes that are not UTF-8 together stand for no character and are dropped."""
+        return _UNWANTED.sub("", str(self._target.decode(list(ids)))).strip()
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
-        """The subwords behind target ids, with a space where a word begins."""
-        return [self._target.id_to_piece(token).replace("▁", " ") for token in ids]
+        """The subwords behind target ids, with a space where a word begins.
+
+        A character that is spelled in bytes is shown at the last of them.
+        """
+        pieces: list[str] = []
+        spelled = b""
+        for token in ids:
+            piece = self._target.id_to_piece(token)
+            if not self._target.is_byte(token):
+                spelled = b""
+                pieces.append(piece.replace("▁", " "))
+                continue
+            spelled += bytes([int(piece[3:-1], 16)])  # <0xE2>
+            try:
+                pieces.append(spelled.decode())
+                spelled = b""
+            except UnicodeDecodeError:
+                pieces.append("")
+        return pieces
 
     def count(self, sentence: str) -> int:
         """Tokens of a source sentence, without eos."""

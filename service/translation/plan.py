@@ -23,8 +23,9 @@ class Translation:
     confidence: float | None = None  # calibrated, 0 to 1; None if the bundle has no calibration
     is_truncated: bool = False
     is_repetitive: bool = False
-    queue_s: float = 0.0
-    decode_s: float = 0.0
+    queue_s: float = 0.0  # of the sentence that waited longest
+    decode_s: float = 0.0  # of the sentence that took longest
+    work_s: float = 0.0  # of all sentences, though they were decoded together
     tokens: int = 0
     model: str | None = None
     explanation: list[dict[str, Any]] = field(default_factory=list)
@@ -64,7 +65,8 @@ class Plan:
             is_truncated=any(hypothesis.is_truncated for hypothesis in best),
             is_repetitive=any(hypothesis.is_repetitive for hypothesis in best),
             queue_s=max((output.queue_s for output in outputs), default=0.0),
-            decode_s=sum(output.decode_s for output in outputs),
+            decode_s=max((output.decode_s for output in outputs), default=0.0),
+            work_s=sum(output.decode_s for output in outputs),
             tokens=steps,
             model=f"{self.pair.manifest.name} {self.pair.manifest.version}",
             explanation=[self.explain(index, output.best) for index, output in enumerate(outputs)]

@@ -1,7 +1,7 @@
 """The request path, in one function that can be read top to bottom, and its streaming sister."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -14,6 +14,13 @@ from service.translation.routing import Route, find_route
 
 # Longer texts are segmented off the event loop, so that other callers do not wait for it.
 _LONG_TEXT_CHARACTERS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The engine has taken the work on; `sentences` tells how many there are in each text."""
+
+    sentences: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,7 @@ async def translate(
 
 async def translate_stream(
     texts: Sequence[str], options: Options, registry: Registry, caller: str = "", deadline: float | None = None
-) -> AsyncIterator[Token | FinishedSentence | list[Translation]]:
+) -> AsyncGenerator[Started | Token | FinishedSentence | list[Translation]]:
     """The same, telling of every token and every sentence as it comes; the last item is the whole answer."""
     async with _planned(texts, options, registry, caller, deadline) as plans:
         news: asyncio.Queue[Token | FinishedSentence | BaseException] = asyncio.Queue()
@@ -58,6 +65,10 @@ async def translate_stream(
         ]
         remaining = sum(map(len, tasks))
         try:
+            await asyncio.sleep(0)  # now every sentence has been submitted: all are admitted, or it ends here
+            for task in (task for tasks_of_plan in tasks for task in tasks_of_plan if task.done()):
+                task.result()
+            yield Started(tuple(map(len, tasks)))
             while remaining:
                 item = await news.get()
                 if isinstance(item, BaseException):

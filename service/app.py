@@ -1,0 +1,77 @@
+"""Put the service together: settings in, an ASGI app out."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from service.api import deepl, documentation, meta, page, translate
+from service.api.context import Context
+from service.api.failures import handle_failure
+from service.api.middleware import RequestScope
+from service.bundle.registry import Registry
+from service.engine.types import EngineSettings
+from service.keys.gate import Gate
+from service.metrics import Metrics
+from service.settings import Settings
+from service.text import detection
+
+WEB_FOLDER = Path(__file__).resolve().parent / "web"
+_SAVE_USAGE_EVERY_S = 10.0
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The app; models are loaded when it starts."""
+    registry = Registry(settings.models, engine_settings(settings), reload_interval_s=settings.reload_interval_s)
+    context = Context(settings, registry, Gate(settings), Metrics(registry.pairs))
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        await asyncio.gather(registry.start(), asyncio.to_thread(detection.warm_up))
+        saving = asyncio.create_task(_save_usage(context.gate))
+        yield
+        context.is_stopping = True
+        saving.cancel()
+        await registry.close()
+        context.gate.save()
+
+    app = FastAPI(title="Nudge", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    app.state.context = context
+    for router in (translate.router, meta.router, deepl.router, documentation.router(settings)):
+        app.include_router(router)
+    if settings.page and WEB_FOLDER.is_dir():
+        page.mount(app, WEB_FOLDER)
+    # FastAPI would answer these two itself, in a shape no client of ours can read; all else ends in RequestScope.
+    app.add_exception_handler(HTTPException, handle_failure)
+    app.add_exception_handler(RequestValidationError, handle_failure)
+    app.add_middleware(
+        RequestScope,
+        metrics=context.metrics,
+        max_body_bytes=settings.max_body_bytes,
+        allows_other_origins=bool(settings.cors_origins),
+    )
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
+            expose_headers=["X-Request-ID", "Retry-After"],
+        )
+    return app
+
+
+def engine_settings(settings: Settings) -> EngineSettings:
+    """The engine's share of the settings."""
+    return EngineSettings(threads=settings.threads, max_rows=settings.slots, queue_tokens=settings.queue_tokens)
+
+
+async def _save_usage(gate: Gate) -> None:
+    while True:
+        await asyncio.sleep(_SAVE_USAGE_EVERY_S)
+        await asyncio.to_thread(gate.save)
