@@ -73,7 +73,7 @@ def _look_up(writer: GraphWriter, model: ModelWeights, pad_id: int, *ids: str) -
     found = []
     for direction, name in enumerate(("forward", "backward")):
         table = writer.folded_table(embedding, *source_table(model, direction), f"{name}_table")
-        gates = writer.add("Gather", [table, ids[direction]], f"{name}_gates")  # [S, B, 3N]
+        gates = writer.look_up(table, ids[direction], f"{name}_gates")  # [S, B, 3N]
         found.append(writer.add("Unsqueeze", [gates, axis], f"{name}_gates_row"))
     return writer.add("Concat", found, "gates", axis=2)
 

