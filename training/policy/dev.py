@@ -1,0 +1,63 @@
+"""The dev set as an actor's judge: greedy decoding with the actor, and everything worth watching about its outputs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from training.decoding.greedy import greedy
+from training.decoding.hypothesis import LengthLimits
+from training.decoding.scoring import score_under_model
+from training.evaluation.metrics import References, score
+from training.nmt.model import TranslationModel
+from training.policy.actor import PlainActor, model_for
+from training.policy.objectives import Objective, Translations
+
+
+@dataclass(frozen=True)
+class DevScores:
+    """What greedy decoding with an actor achieves on the dev set."""
+
+    objective: float  # the true objective of the whole set, by which actors are chosen
+    bleu: float
+    chrf: float
+    log_probability: float  # mean over tokens, under the frozen model
+    length_ratio: float  # of the outputs to the references
+
+
+class DevSet:
+    """Sentences of a dev set, tokenised once."""
+
+    def __init__(
+        self,
+        sources: Sequence[str],
+        references: Sequence[str],
+        source_ids: Sequence[Sequence[int]],
+        decode: Callable[[Sequence[Sequence[int]]], list[str]],
+        objective: Objective,
+        limits: LengthLimits,
+    ) -> None:
+        self.sources = sources
+        self.references = references
+        self.source_ids = source_ids
+        self.decode = decode
+        self.objective = objective
+        self.limits = limits
+        self._metrics = References(references)
+
+    def measure(self, model: TranslationModel, actor: PlainActor | None) -> DevScores:
+        """Decode with the actor (or none) and score; probabilities are those of the model without it."""
+        acted_on = model if actor is None else model_for(model, actor)
+        hypotheses = greedy(acted_on, self.source_ids, limits=self.limits, actor=actor)
+        outputs = [one.ids for one in hypotheses]
+        texts = self.decode(outputs)
+        token_scores = score_under_model(
+            model, self.source_ids, outputs, truncated=[one.is_truncated for one in hypotheses]
+        )
+        means = [sum(row) / max(1, len(row)) for row in token_scores]
+        scores = score(self._metrics.measure(texts, token_scores))
+        return DevScores(
+            objective=self.objective.corpus_score(Translations(self.sources, texts, self.references, means)),
+            bleu=scores.bleu,
+            chrf=scores.chrf,
+            log_probability=scores.log_probability,
+            length_ratio=scores.length_ratio,
+        )

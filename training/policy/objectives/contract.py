@@ -1,0 +1,49 @@
+"""The contract of a decoding objective R: what it is given, and what it has to return."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from training.errors import ObjectiveError
+
+
+@dataclass(frozen=True)
+class Translations:
+    """Hypotheses with all that an objective may look at, line by line."""
+
+    sources: Sequence[str]
+    hypotheses: Sequence[str]
+    references: Sequence[str]
+    # Mean token log-probability of each hypothesis under the frozen model, for objectives that ask for it.
+    mean_log_probabilities: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        counts = [len(self.sources), len(self.hypotheses), len(self.references)]
+        if self.mean_log_probabilities is not None:
+            counts.append(len(self.mean_log_probabilities))
+        if len(set(counts)) != 1:
+            raise ObjectiveError(f"{counts} sources, hypotheses, references (and log-probabilities): give one of each")
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+
+class Objective(ABC):
+    """R(Ŷ): a number for each hypothesis, the higher the better.
+
+    `is_bounded` says that all numbers lie in [0, 1]; the critic then ends in a sigmoid, else in a linear layer.
+    """
+
+    name: str
+    optimises: str  # one sentence for the bundle's manifest
+    is_bounded: bool = True
+    needs_log_probabilities: bool = False
+
+    @abstractmethod
+    def score(self, translations: Translations) -> list[float]:
+        """The objective of each hypothesis."""
+
+    def corpus_score(self, translations: Translations) -> float:
+        """The objective of a whole dev or test set, by which actors are chosen; the mean unless there is a better."""
+        scores = self.score(translations)
+        return sum(scores) / max(1, len(scores))

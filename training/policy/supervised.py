@@ -1,0 +1,123 @@
+"""The supervised strategy (Chen et al. 2018): train the actor, through the frozen model, to produce chosen hypotheses.
+
+The decoder is fed the target and nudged at every step; the loss asks that the target's next token win the greedy
+choice.  Gradients flow through the frozen model's states to the actor alone.
+"""
+
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from training.config import Supervised
+from training.corpus.batches import Batch, BatchStream
+from training.corpus.cache import TokenCorpus
+from training.nmt.model import TranslationModel
+from training.policy.actor import PlainActor, model_for
+from training.policy.dev import DevScores
+from training.policy.forcing import force_nudged
+from training.policy.losses import cross_entropy_loss, margin_loss
+from training.policy.watch import MAX_COLLAPSES, ActorState, Observer, Tally, record_look, start_state
+
+CLIP_NORM = 1.0
+FINAL_RATE = 0.1
+
+# Returns the pairs of a round; those of a later round depend on what the actor has learnt by then.
+RoundCorpus = Callable[[int, ActorState], TokenCorpus]
+
+
+def start(actor: PlainActor, config: Supervised) -> ActorState:
+    """The state before the first update."""
+    learnt = [parameter for parameter in actor.parameters() if parameter.requires_grad]
+    return start_state(actor, torch.optim.Adam(learnt, lr=config.learning_rate))
+
+
+def train(
+    state: ActorState,
+    model: TranslationModel,
+    round_corpus: RoundCorpus,
+    config: Supervised,
+    max_tokens: int,
+    seed: int,
+    measure: Callable[[PlainActor], DevScores],
+    observer: Observer,
+) -> None:
+    """Update `state` for all rounds; each ends at its last update, or when the dev objective no longer rises."""
+    if not state.looks:
+        observer.looked(state, record_look(state, measure(state.candidate()), {}))
+        observer.checkpoint(state)
+    while state.round_number < config.rounds and state.collapses <= MAX_COLLAPSES:
+        corpus = round_corpus(state.round_number, state)
+        stream = BatchStream(
+            corpus,
+            batch_tokens=max(config.batch_tokens, max_tokens + 2),
+            max_tokens=max_tokens,
+            seed=seed + 1_000_003 * state.round_number,
+        )
+        _train_round(state, model, stream, config, measure, observer)
+        state.round_number += 1
+        state.round_start = state.update
+        state.actor.load_state_dict(state.best)
+        state.averaged = {name: tensor.clone() for name, tensor in state.best.items()}
+        observer.checkpoint(state)
+
+
+def _train_round(
+    state: ActorState,
+    model: TranslationModel,
+    stream: BatchStream,
+    config: Supervised,
+    measure: Callable[[PlainActor], DevScores],
+    observer: Observer,
+) -> None:
+    tally = Tally()
+    last = state.round_start + config.max_steps
+    batches = stream.batches(start_step=state.update - state.round_start)
+    while state.update < last and not state.has_stalled(config.patience, since=state.round_start):
+        began = time.monotonic()
+        state.update += 1
+        share = (state.update - state.round_start) / config.max_steps
+        rate = config.learning_rate * state.rate_factor * (1 - (1 - FINAL_RATE) * share)
+        measures = update(state, model, next(batches), config, rate)
+        state.seconds += time.monotonic() - began
+        tally.add(measures)
+        observer.updated(state, measures)
+        if (state.update - state.round_start) % config.evaluate_every == 0 or state.update == last:
+            look = record_look(state, measure(state.candidate()), tally.take())
+            observer.looked(state, look)
+            observer.checkpoint(state)
+            if state.collapses > MAX_COLLAPSES:
+                return
+
+
+def update(
+    state: ActorState, model: TranslationModel, batch: Batch, config: Supervised, rate: float
+) -> dict[str, float]:
+    """One update of the actor; return what was measured on the way."""
+    for group in state.optimizer.param_groups:
+        group["lr"] = rate
+    state.optimizer.zero_grad()
+    loss, accuracy, norm = batch_loss(state.actor, model, batch, config)
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.nn.utils.clip_grad_norm_(state.actor.parameters(), CLIP_NORM)
+    state.optimizer.step()
+    state.move_average(config.average)
+    return {"loss": float(loss), "accuracy": float(accuracy), "action_norm": float(norm)}
+
+
+def batch_loss(
+    actor: PlainActor, model: TranslationModel, batch: Batch, config: Supervised
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss on a batch of targets, the share of tokens that win the greedy choice, the mean length of actions."""
+    acted_on = model_for(model, actor)
+    with torch.no_grad():
+        encoded = acted_on.encode(batch.source_ids, batch.source_mask)
+    forced = force_nudged(acted_on, actor, encoded, batch.target_inputs)
+    is_real = batch.target_mask > 0
+    readouts, targets = forced.readouts[is_real], batch.target_outputs[is_real]
+    if config.loss == "margin":
+        loss, accuracy = margin_loss(model, readouts, targets, config.margin)
+    else:
+        loss, accuracy = cross_entropy_loss(model, readouts, targets)
+    return loss, accuracy, forced.actions[is_real].norm(dim=1).mean()

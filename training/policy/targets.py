@@ -1,0 +1,86 @@
+"""Which hypothesis of an n-best list should the actor learn to produce?
+
+Chen et al. (2018) take the one that the objective likes best.  Often that one is out of the actor's reach: the model
+finds it improbable all along.  So the choice is limited to hypotheses the model finds nearly as likely as its own
+best, and among those the objective decides.
+
+Shapes:  N sentences · J hypotheses of all sentences
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.corpus.cache import EOS, IdArray, TokenCorpus
+from training.policy.nbest import NBest
+from training.policy.objectives import Objective, Translations
+
+Floats = NDArray[np.float64]
+
+
+class Targets(NamedTuple):
+    """The chosen hypotheses."""
+
+    sentences: NDArray[np.int64]  # [M] those that have a target
+    hypotheses: NDArray[np.int64]  # [M] the chosen one of each, among all J
+    objective: float  # mean objective of the targets
+    top_objective: float  # and of the model's own best hypotheses
+
+
+def score_hypotheses(
+    nbest: NBest,
+    objective: Objective,
+    sources: Sequence[str],
+    references: Sequence[str],
+    decode: Callable[[Sequence[Sequence[int]]], list[str]],
+) -> Floats:
+    """The objective [J] of every hypothesis; `sources` and `references` are those of the N sentences."""
+    translations = Translations(
+        sources=[sources[sentence] for sentence in nbest.sentence],
+        hypotheses=decode(nbest.outputs()),
+        references=[references[sentence] for sentence in nbest.sentence],
+        mean_log_probabilities=nbest.mean_log_probabilities.tolist(),
+    )
+    return np.array(objective.score(translations), np.float64)
+
+
+def choose_targets(nbest: NBest, scores: Floats, delta: float) -> Targets:
+    """Of each sentence, the hypothesis with the best score among those within `delta` nats of its first.
+
+    Nats are of the whole sentence's log-probability.  A hypothesis that was cut at the length limit is never a target,
+    and of equal scores the more probable hypothesis wins.
+    """
+    sentence = nbest.sentence
+    top = nbest.log_probabilities[nbest.starts][sentence].astype(np.float64)
+    log_probabilities = nbest.log_probabilities.astype(np.float64)
+    is_near = (log_probabilities >= top - delta) & ~nbest.is_truncated
+    candidates = np.flatnonzero(is_near)
+    # Sorted by sentence, then score, then probability: the last of each sentence is its target.
+    order = candidates[np.lexsort((log_probabilities[candidates], scores[candidates], sentence[candidates]))]
+    is_last = np.append(sentence[order][1:] != sentence[order][:-1], True)[: len(order)]
+    chosen = order[is_last]
+    return Targets(
+        sentence[chosen],
+        chosen,
+        float(scores[chosen].mean()) if len(chosen) else float("nan"),
+        float(scores[nbest.starts[sentence[chosen]]].mean()) if len(chosen) else float("nan"),
+    )
+
+
+def pseudo_corpus(corpus: TokenCorpus, indices: NDArray[np.int64], nbest: NBest, targets: Targets) -> TokenCorpus:
+    """The chosen pairs as a corpus: sources of `corpus` (pair `indices[n]` is sentence n), targets of the lists."""
+    pairs = indices[targets.sentences]
+    outputs = nbest.outputs()
+    chosen = [[*outputs[hypothesis], EOS] for hypothesis in targets.hypotheses]
+    lengths = np.array([len(ids) for ids in chosen], np.int32)
+    flat: IdArray = np.array([token for ids in chosen for token in ids], np.int32)
+    return TokenCorpus(
+        corpus.source_ids,
+        flat,
+        corpus.source_lengths[pairs],
+        lengths,
+        corpus.source_starts[pairs],
+        np.cumsum(lengths, dtype=np.int64) - lengths,
+    )

@@ -1,0 +1,234 @@
+"""`nudge-train actor`: train one actor for one objective on a frozen model, from where the last run stopped.
+
+frozen model + training text → n-best lists → targets → supervised training  ┐
+                             → noisy decodings → critic → policy gradient     ┴→ best actor → actors/<name>.safetensors
+"""
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.console import Console
+
+from training.config import ActorTraining, Config, load_config
+from training.errors import ConfigError, TrainingError
+from training.nmt.allocator import keep_freed_memory
+from training.nmt.checkpoint import load_description, load_model, load_state, save_state, write_atomically
+from training.policy import supervised
+from training.policy.actor import PlainActor, build_actor
+from training.policy.actor_file import save_actor
+from training.policy.curve import draw_actor_curve
+from training.policy.objectives import load_objective
+from training.policy.progress import ActorDisplay
+from training.policy.watch import ActorState, Look
+from training.recipes.actor_data import ActorData
+from training.recipes.run_folder import RunFolder
+
+
+def command(
+    name: Annotated[str, typer.Option(help="name of the actor: a table [actors.<name>] of the config, or a new one")],
+    config: Annotated[
+        Path | None, typer.Option(help="config of the experiment (TOML); that of the run's model by default")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="folder of the run; runs/<name of the config> by default")] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="bleu, perplexity, chrf, concise, or module:function of your own")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="supervised or dpg")] = None,
+    seed: Annotated[int | None, typer.Option(help="seed of the actor and of the order of the text")] = None,
+    restart: Annotated[bool, typer.Option(help="train anew even if the actor is finished or half-way")] = False,
+    threads: Annotated[int, typer.Option(min=1, help="threads to compute with")] = 1,
+) -> None:
+    """Train an actor; killed at any moment, the same command goes on where it stopped."""
+    torch.set_num_threads(threads)
+    loaded, folder = open_run(config, run)
+    chosen = {"objective": objective, "method": method, "seed": seed}
+    settings = actor_settings(loaded, name, {key: value for key, value in chosen.items() if value is not None})
+    train_actor(loaded, folder, name, settings, restart=restart)
+
+
+def open_run(config: Path | None, run: Path | None) -> tuple[Config, RunFolder]:
+    """The config and the run's folder, either of which may be found through the other."""
+    if config is not None:
+        loaded = load_config(config)
+        return loaded, RunFolder.of(loaded, run)
+    if run is None:
+        raise TrainingError("give --config, or --run with the folder of a trained model, or both")
+    loaded = Config.model_validate(load_description(run)["config"])
+    return loaded, RunFolder.of(loaded, run)
+
+
+def actor_settings(config: Config, name: str, changes: dict[str, Any]) -> ActorTraining:
+    """The config's table for this actor with the command line's changes, or a new one made of those."""
+    known = config.actors.get(name)
+    if known is None and "objective" not in changes:
+        raise TrainingError(
+            f"the config has no [actors.{name}] (it has: {', '.join(config.actors) or 'none'}); "
+            "give --objective to train it all the same"
+        )
+    try:
+        return ActorTraining.model_validate((known.model_dump() if known else {}) | changes)
+    except ValueError as error:
+        raise ConfigError(f"actors.{name}", [str(error)]) from None
+
+
+def train_actor(
+    config: Config,
+    run: RunFolder,
+    name: str,
+    settings: ActorTraining,
+    *,
+    restart: bool = False,
+    console: Console | None = None,
+) -> None:
+    """Train, choose and save one actor of a run."""
+    keep_freed_memory()
+    console = console or Console(stderr=True)
+    objective = load_objective(settings.objective, settings.objective_options)  # first: a mistake shows at once
+    files = ActorFiles(run, name)
+    if restart:
+        files.state.unlink(missing_ok=True)
+    elif run.actor(name).exists() and not files.state.exists():
+        raise TrainingError(f"{run.actor(name)} is finished already; --restart trains it anew, --name another one")
+    model, _ = load_model(run.path)
+    data = ActorData(config, run, settings, model, objective, console)
+    actor = build_actor(model.sizes, settings.variant, settings.hidden, settings.sees_previous_word, settings.seed)
+    console.print(
+        f"{name}: {objective.optimises} · {settings.method} · {settings.variant} actor of "
+        f"{sum(parameter.numel() for parameter in actor.parameters()):,} parameters · {len(data.indices):,} pairs",
+        highlight=False,
+    )
+    observer = ActorObserver(console, files, _identity(config, settings), settings)
+    began = time.monotonic()
+    state = _train(settings, data, actor, observer)
+    _finish(state, data, settings, files, time.monotonic() - began, console)
+
+
+def _train(settings: ActorTraining, data: ActorData, actor: PlainActor, observer: "ActorObserver") -> ActorState:
+    how = settings.supervised
+    state = supervised.start(actor, how)
+    observer.resume(state)
+    with observer.showing(how.rounds * how.max_steps):
+        supervised.train(
+            state, data.model, data.round_corpus, how, settings.max_tokens, settings.seed, data.measure, observer
+        )
+    return state
+
+
+class ActorFiles:
+    """Where an actor's training leaves its files."""
+
+    def __init__(self, run: RunFolder, name: str) -> None:
+        self.run = run
+        self.name = name
+        self.weights = run.actor(name)
+        self.state = run.actors / f"{name}.state.pt"  # to resume from; gone when training is finished
+        self.history = run.reports / "actors" / f"{name}.json"
+        self.curve = run.reports / "actors" / f"{name}.png"
+
+
+class ActorObserver:
+    """Shows, draws and saves; never changes the training."""
+
+    def __init__(self, console: Console, files: ActorFiles, identity: str, settings: ActorTraining) -> None:
+        self.console = console
+        self.files = files
+        self.identity = identity
+        self.settings = settings
+        self.display = ActorDisplay(console, files.name, total=1)
+
+    def showing(self, total: int) -> ActorDisplay:
+        self.display.bar.update(self.display.task, total=total)
+        return self.display
+
+    def updated(self, state: ActorState, measures: dict[str, float]) -> None:
+        self.display.updated(state, measures)
+
+    def looked(self, state: ActorState, look: Look) -> None:
+        self.display.looked(state, look)
+        draw_actor_curve(state.looks, self.files.curve, f"{self.files.name}: {self.settings.method}")
+
+    def checkpoint(self, state: ActorState) -> None:
+        save_state(self.files.state, {"identity": self.identity} | state.as_dict())
+
+    def resume(self, state: ActorState) -> None:
+        """Load what an earlier run left, if it is of the same training."""
+        if not self.files.state.is_file():
+            return
+        saved = load_state(self.files.state)
+        if saved.pop("identity") != self.identity:
+            raise TrainingError(
+                f"{self.files.state} belongs to a training with other settings; --restart forgets it, "
+                "another --name keeps both"
+            )
+        state.load_dict(saved)
+        self.console.print(f"resuming after update {state.update}", highlight=False)
+
+
+def _identity(config: Config, settings: ActorTraining) -> str:
+    """What must not change between the parts of one training."""
+    return json.dumps([config.name, settings.model_dump(mode="json")])
+
+
+def _finish(
+    state: ActorState, data: ActorData, settings: ActorTraining, files: ActorFiles, seconds: float, console: Console
+) -> None:
+    """Save the best actor and what is known about it."""
+    first, best = state.looks[0], state.best_look
+    assert best is not None  # the first look is never a collapse
+    measured = {"bleu": 1.0, "chrf": 1.0, "log_probability": 1.0}
+    facts = {
+        "name": files.name,
+        "objective": settings.objective,
+        "optimises": data.objective.optimises,
+        "method": describe_method(settings),
+        "variant": settings.variant,
+        "hidden": 1 if settings.variant == "constant" else settings.hidden,
+        "sees_previous_word": settings.sees_previous_word,
+        "seed": settings.seed,
+        "gains": [
+            {
+                "test_set": f"{data.dev_name} (dev)",
+                "metric": metric,
+                "greedy": round(getattr(data.greedy_scores, metric), 4),
+                "actor": round(getattr(best.dev, metric), 4),
+            }
+            for metric in measured
+        ],
+        "settings": settings.model_dump(mode="json"),
+        "training": {
+            "updates": state.update,
+            "best_update": best.update,
+            "pairs": len(data.indices),
+            "minutes": round(seconds / 60, 2),
+            "collapses": state.collapses,
+            "dev_objective_at_start": first.dev.objective,
+            "dev_objective": best.dev.objective,
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        },
+    }
+    save_actor(files.weights, state.best_actor(), facts)
+    history = json.dumps([{**vars(look), "dev": vars(look.dev)} for look in state.looks], indent=1)
+    write_atomically(files.history, lambda path: path.write_text(history + "\n", encoding="utf-8"))
+    files.state.unlink(missing_ok=True)
+    data.discard_rounds(files.name)
+    console.print(
+        f"kept update {best.update}: dev objective {first.dev.objective:.4f} → {best.dev.objective:.4f}, "
+        f"BLEU {first.dev.bleu:.2f} → {best.dev.bleu:.2f}, log p {first.dev.log_probability:.4f} → "
+        f"{best.dev.log_probability:.4f}; {seconds / 60:.1f} minutes → {files.weights}",
+        highlight=False,
+    )
+
+
+def describe_method(settings: ActorTraining) -> str:
+    """One phrase for manifests and tables."""
+    if settings.method == "supervised":
+        how = settings.supervised
+        rounds = f", {how.rounds} rounds" if how.rounds > 1 else ""
+        return f"supervised, {how.loss} loss, targets within {how.delta:g} nats of {how.nbest}-best{rounds}"
+    weights = "vanilla" if settings.dpg.vanilla else "critic-aware"
+    origin = f", from {settings.dpg.start}" if settings.dpg.start else ""
+    return f"deterministic policy gradient, {weights}{origin}"

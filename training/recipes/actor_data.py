@@ -1,0 +1,176 @@
+"""What training an actor draws on: the frozen model, training pairs as ids and as text, n-best lists, the dev set."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+
+import numpy as np
+from rich.console import Console
+
+from training.config import ActorTraining, Config
+from training.corpus.batches import short_enough
+from training.corpus.cache import EOS, TokenCorpus
+from training.decoding.beam import BeamSettings, beam
+from training.decoding.greedy import greedy
+from training.decoding.hypothesis import Hypothesis, LengthLimits
+from training.decoding.scoring import score_under_model
+from training.errors import CorpusError
+from training.nmt.model import TranslationModel
+from training.policy.actor import PlainActor, model_for
+from training.policy.dev import DevScores, DevSet
+from training.policy.nbest import NBest, stored_nbest
+from training.policy.objectives import Objective
+from training.policy.progress import counting
+from training.policy.targets import choose_targets, pseudo_corpus, score_hypotheses
+from training.policy.watch import ActorState
+from training.recipes.run_folder import RunFolder
+from training.tokenizer.subwords import Subwords
+
+BATCH_TOKENS = 12_000
+# The draw of training pairs does not depend on the actor's seed, so that all actors share one store of n-best lists.
+DRAW_SEED = 20170208
+
+
+class ActorData:
+    """Everything but the actor."""
+
+    def __init__(
+        self,
+        config: Config,
+        run: RunFolder,
+        settings: ActorTraining,
+        model: TranslationModel,
+        objective: Objective,
+        console: Console,
+    ) -> None:
+        self.config, self.run, self.settings = config, run, settings
+        self.model, self.objective, self.console = model, objective, console
+        self.limits = LengthLimits.from_config(config.decoding)
+        self.corpus = TokenCorpus.open(run.data)
+        self.indices = self._draw_pairs()
+        self.source = Subwords.load(run.source_tokenizer)
+        self.target = Subwords.load(run.target_tokenizer)
+        self.dev_name = next(iter(config.corpus.dev))
+        self.dev = self._dev_set()
+        self._greedy_scores: DevScores | None = None
+
+    @property
+    def greedy_scores(self) -> DevScores:
+        """Plain greedy decoding on the dev set."""
+        if self._greedy_scores is None:
+            self._greedy_scores = self.dev.measure(self.model, None)
+        return self._greedy_scores
+
+    def measure(self, actor: PlainActor) -> DevScores:
+        return self.dev.measure(self.model, actor)
+
+    # -- the training pairs ----------------------------------------------------------------------------------------
+
+    def _draw_pairs(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Pairs that are short enough; a random, sorted draw where there are more than asked for."""
+        kept = short_enough(self.corpus.source_lengths, self.corpus.target_lengths, self.settings.max_tokens)
+        if not len(kept):
+            raise CorpusError(
+                f"none of the {len(self.corpus)} training pairs has at most {self.settings.max_tokens} subwords; "
+                "raise max_tokens of the actor"
+            )
+        wanted = self.settings.supervised.pairs
+        if len(kept) > wanted:
+            kept = np.sort(np.random.default_rng(DRAW_SEED).choice(kept, wanted, replace=False))
+        return kept
+
+    def source_ids(self) -> list[list[int]]:
+        """The drawn sources, each closed by eos."""
+        return [self.corpus.pair(int(index))[0].tolist() for index in self.indices]
+
+    def texts(self) -> tuple[list[str], list[str]]:
+        """The drawn pairs as text; the ids decode to exactly what was read."""
+        pairs = [self.corpus.pair(int(index)) for index in self.indices]
+        return (
+            self.source.decode_many([source[:-1].tolist() for source, _ in pairs]),
+            self.target.decode_many([target[:-1].tolist() for _, target in pairs]),
+        )
+
+    # -- n-best lists and targets ----------------------------------------------------------------------------------
+
+    def nbest(self) -> NBest:
+        """The frozen model's n-best lists of the drawn pairs, searched for once in the life of a run."""
+        size, decoding = self.settings.supervised.nbest, self.config.decoding
+        settings = BeamSettings(beam_size=size, length_alpha=decoding.length_alpha, n_best=size)
+        sources = self.source_ids()
+        key = json.dumps([size, decoding.length_alpha, vars(self.limits), _digest(self.run.model.read_bytes())])
+        folder = self.run.path / "nbest" / f"{size}-best-{_digest(key.encode(), *map(bytes_of, sources))}"
+        return self._stored(
+            f"{size}-best lists",
+            folder.name,
+            sources,
+            lambda part: beam(self.model, part, limits=self.limits, settings=settings, batch_tokens=BATCH_TOKENS),
+        )
+
+    def round_corpus(self, number: int, state: ActorState) -> TokenCorpus:
+        """The pairs of one round: what the objective likes best of the n-best lists and of what the actor says."""
+        candidates = self.nbest()
+        for earlier in range(1, number + 1):
+            # The actor's own outputs of every round so far; those of this round are decoded now.
+            candidates = candidates.with_more(self._own_outputs(earlier, state.best_actor()))
+        sources, references = self.texts()
+        scores = score_hypotheses(candidates, self.objective, sources, references, self.target.decode_many)
+        targets = choose_targets(candidates, scores, self.settings.supervised.delta)
+        self.console.print(
+            f"round {number + 1}: {len(targets.sentences):,} targets, objective {targets.objective:.4f} "
+            f"against {targets.top_objective:.4f} of the model's own best",
+            highlight=False,
+        )
+        return pseudo_corpus(self.corpus, self.indices, candidates, targets)
+
+    def discard_rounds(self, name: str) -> None:
+        """Remove the outputs of this actor's own rounds, which no other actor can use."""
+        for folder in (self.run.path / "nbest").glob(f"{self._round_name('*')}"):
+            shutil.rmtree(folder)
+
+    def _own_outputs(self, number: int, actor: PlainActor) -> NBest:
+        def search(part: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
+            outputs = greedy(
+                model_for(self.model, actor), part, limits=self.limits, actor=actor, batch_tokens=BATCH_TOKENS
+            )
+            cut = [output.is_truncated for output in outputs]
+            scores = score_under_model(
+                self.model, part, [one.ids for one in outputs], truncated=cut, batch_tokens=BATCH_TOKENS
+            )
+            return [[Hypothesis(one.ids, row, one.is_truncated)] for one, row in zip(outputs, scores, strict=True)]
+
+        return self._stored(f"outputs of round {number}", self._round_name(str(number)), self.source_ids(), search)
+
+    def _round_name(self, number: str) -> str:
+        return f"own-{_digest(self.settings.model_dump_json().encode())}-{number}"
+
+    def _stored(self, what: str, name: str, sources: list[list[int]], search: object) -> NBest:
+        with counting(self.console, what, len(sources)) as advance:
+            return stored_nbest(self.run.path / "nbest" / name, sources, search, advance)  # type: ignore[arg-type]
+
+    # -- the dev set -----------------------------------------------------------------------------------------------
+
+    def _dev_set(self) -> DevSet:
+        texts = self.run.dev_set(self.dev_name)
+        count = self.settings.dev_sentences
+        sources, references = texts.sources[:count], texts.references[:count]
+        return DevSet(
+            sources,
+            references,
+            [[*ids, EOS] for ids in self.source.encode_many(sources)],
+            self.target.decode_many,
+            self.objective,
+            self.limits,
+        )
+
+
+def bytes_of(ids: Sequence[int]) -> bytes:
+    return np.array(ids, np.int32).tobytes()
+
+
+def _digest(*parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()[:12]
