@@ -56,7 +56,7 @@ def beam(
     limits: LengthLimits,
     settings: BeamSettings | None = None,
     actor: Actor | None = None,
-    batch_tokens: int = 4000,
+    batch_tokens: int = 8000,
     on_progress: Progress | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the n best hypotheses of each source (ids that end with eos), best first, in the order of the input.

@@ -28,7 +28,7 @@ def npad(
     samples: int = 10,
     sigma: float = 0.3,
     seed: int = 0,
-    batch_tokens: int = 4000,
+    batch_tokens: int = 8000,
     on_progress: Progress | None = None,
 ) -> list[Hypothesis]:
     """Return the most probable of `samples` outputs of each source (ids that end with eos), in the order of the input.

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -18,6 +19,12 @@ def test_batches_hold_every_source_once_within_the_budget_and_even():
             assert ids[:length].tolist() == sources[index]
             assert ids[length:].tolist() == [0] * (len(ids) - length)
             assert mask.tolist() == [1.0] * length + [0.0] * (len(ids) - length)
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "int64"])
+def test_sources_may_be_the_arrays_of_a_memory_mapped_corpus(dtype):
+    [batch] = source_batches([np.array([60_000, 3], dtype), np.array([5, 6, 7, 3], dtype)], 20, CPU)
+    assert batch.ids.tolist() == [[5, 6, 7, 3], [60_000, 3, 0, 0]]
 
 
 def test_a_sentence_longer_than_the_budget_gets_a_batch_of_its_own():
