@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ import torch
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from torch import nn
 
 from training.config import Config, load_config
 from training.errors import EvaluationError
@@ -25,6 +25,8 @@ from training.evaluation.table import Comparison, SetReport, to_json, to_markdow
 from training.nmt.allocator import keep_freed_memory
 from training.nmt.checkpoint import load_model, write_atomically
 from training.nmt.model import Actor, TranslationModel
+from training.policy.actor import model_for
+from training.policy.actor_file import load_actor
 from training.recipes.run_folder import EvaluationSet, RunFolder
 from training.tokenizer.subwords import Subwords
 
@@ -89,13 +91,16 @@ def evaluate(
     pairs = list(compare) if compare is not None else [(names[0], name) for name in names[1:]]
     _check_pairs(pairs, names)
     texts = list(_evaluation_sets(config, run, sets))
+    model, _ = load_model(run.path)
     loaded_actors = {
-        decoder.actor: (actors or {}).get(decoder.actor) or load_actor(run, decoder.actor)
+        decoder.actor: (actors or {}).get(decoder.actor) or load_actor(run.actor(decoder.actor), model.sizes)
         for decoder in chosen
         if decoder.actor is not None
     }
-    model, _ = load_model(run.path)
-    model = model.to("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    for module in (model, *loaded_actors.values()):
+        if isinstance(module, nn.Module):
+            module.to(device)
 
     reports = []
     source, target = Subwords.load(run.source_tokenizer), Subwords.load(run.target_tokenizer)
@@ -118,18 +123,6 @@ def evaluate(
 def default_decoders(run: RunFolder) -> list[str]:
     """The plain decoders, then greedy with each of the run's actors."""
     return [*PLAIN_DECODERS, *(f"actor:{path.stem}" for path in sorted(run.actors.glob("*.safetensors")))]
-
-
-def load_actor(run: RunFolder, name: str) -> Actor:
-    """Read one of the run's actors."""
-    path = run.actor(name)
-    if not path.is_file():
-        known = ", ".join(sorted(other.stem for other in run.actors.glob("*.safetensors"))) or "none"
-        raise EvaluationError(
-            f"{run.path} has no actor called {name!r} (there is: {known}); train it with `nudge-train actor`"
-        )
-    actor: Actor = import_module("training.policy.actor").load_actor(path)
-    return actor
 
 
 def progress_bar(console: Console) -> Progress:
@@ -157,10 +150,11 @@ def _measure(
 ) -> Measurement:
     task = bar.add_task(f"{prepared.name} {decoder.name}", total=len(prepared))
     actor = None if decoder.actor is None else actors[decoder.actor]
+    acted_on = model_for(model, actor) if isinstance(actor, nn.Module) else model
     return prepared.measure(
         model,
         decoder.name,
-        lambda sources: decoder.decode(model, sources, config.decoding, actor, partial(bar.advance, task)),
+        lambda sources: decoder.decode(acted_on, sources, config.decoding, actor, partial(bar.advance, task)),
         has_actor=actor is not None,
         draws=draws,
         seed=seed,

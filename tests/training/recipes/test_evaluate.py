@@ -5,13 +5,16 @@ import pytest
 import torch
 from rich.console import Console
 from sacrebleu.metrics import BLEU, CHRF
+from torch import nn
 from typer.testing import CliRunner
 
 from training.cli import app
 from training.config import Config, load_config
 from training.errors import CorpusError, EvaluationError, TrainingError
-from training.nmt.checkpoint import save_model
+from training.nmt.checkpoint import load_model, save_model
 from training.nmt.model import ModelSizes, TranslationModel
+from training.policy.actor import build_actor
+from training.policy.actor_file import save_actor
 from training.recipes.evaluate import evaluate
 from training.recipes.run_folder import RunFolder
 from training.tokenizer.subwords import learn_subwords
@@ -114,6 +117,23 @@ def test_a_dev_set_is_asked_for_by_its_folder(config, run, console):
     assert (report.test_set, report.sentences, list(report.comparisons)) == ("dev/valid", 4, [])
 
 
+@pytest.mark.parametrize("variant", ["plain", "constant", "gated", "recurrent"])
+def test_the_actors_of_a_run_are_evaluated_by_default(config, run, console, variant):
+    sizes = load_model(run.path)[0].sizes
+    idle, busy = (build_actor(sizes, variant, hidden=4, sees_previous_word=False, seed=seed) for seed in (0, 1))
+    nn.init.normal_(busy.output.weight, std=3.0, generator=torch.Generator().manual_seed(0))
+    facts = {"variant": variant, "hidden": 4, "sees_previous_word": False}
+    save_actor(run.actor("idle"), idle, facts)
+    save_actor(run.actor("busy"), busy, facts)
+    [report] = evaluate(config, run, sets=["first"], draws=10, console=console)
+    assert [row.decoder for row in report.rows] == ["greedy", "beam", "npad", "actor:busy", "actor:idle"]
+    scores = {row.decoder: row.scores for row in report.rows}
+    # An untrained actor does not act.
+    assert scores["actor:idle"].perplexity == pytest.approx(scores["greedy"].perplexity, rel=1e-5)
+    assert scores["actor:idle"].chrf == scores["greedy"].chrf
+    assert scores["actor:busy"].perplexity > scores["greedy"].perplexity
+
+
 def test_any_two_rows_can_be_compared(config, run, console):
     [report] = evaluate(
         config, run, ["greedy", "beam", "npad"], sets=["first"], compare=[("npad", "beam")], draws=10, console=console
@@ -129,7 +149,7 @@ def test_any_two_rows_can_be_compared(config, run, console):
     ("choices", "error", "message"),
     [
         ({"decoders": ["sampling"]}, EvaluationError, "allowed are greedy"),
-        ({"decoders": ["actor:bleu"]}, EvaluationError, "no actor called 'bleu' .there is: none."),
+        ({"decoders": ["actor:bleu"]}, TrainingError, "bleu.*there is: none"),
         ({"decoders": ["greedy", "greedy"]}, EvaluationError, "named twice"),
         ({"decoders": ["greedy"], "compare": [("greedy", "beam")]}, EvaluationError, "cannot compare beam"),
         ({"decoders": ["greedy"], "sets": ["third"]}, CorpusError, "third.*there is: first, second"),
