@@ -92,7 +92,7 @@ def _cut_near_middle(sentence: str) -> int:
     for pattern in _CUTS:
         places = [match.end() for match in pattern.finditer(sentence, middle // 2, middle + middle // 2)]
         if places:
-            return min(places, key=lambda place: abs(place - middle))
+            return min(places, key=lambda place: (abs(place - middle), -place))
     # Never between a letter and its accents, unless there is nothing but accents.
     at = middle
     while at < len(sentence) and unicodedata.combining(sentence[at]):

@@ -1,0 +1,84 @@
+"""Emoji, addresses, unknown characters and tags come through a translation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.text.anchors import lift, set_down
+
+
+def knows(cluster: str) -> bool:
+    """Latin only, as a small model would."""
+    return all(character < "\u0250" for character in cluster)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "lifted"),
+    [
+        ("I ❤️ Prague 😀!", "I Prague!"),
+        ("See https://a.b/c?d=1, please", "See, please"),
+        ("Mail me@example.org now", "Mail now"),
+        ("The 日本 word", "The word"),
+        ("plain", "plain"),
+    ],
+)
+def test_lifting_leaves_a_clean_sentence_and_setting_down_restores_it(sentence, lifted):
+    text, anchors = lift(sentence, knows)
+    assert text == lifted
+    assert set_down(text, text, anchors) == sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "translation", "expected"),
+    [
+        ("I ❤️ Prague 😀!", "Ich Prag!", "Ich ❤️ Prag 😀!"),
+        ("wow😀", "toll", "toll😀"),
+        ("😀 wow", "toll", "😀 toll"),
+        ("hi 😀", "hallo", "hallo 😀"),
+        ("one 👩‍👩‍👧 Anna two", "zwei eins Anna", "zwei eins 👩‍👩‍👧 Anna"),  # Anna is the same on both sides
+        ("see www.example.org", "", "www.example.org"),
+    ],
+)
+def test_anchors_go_where_their_neighbours_went(sentence, translation, expected):
+    text, anchors = lift(sentence, knows)
+    assert set_down(translation, text, anchors) == expected
+
+
+def test_a_joined_emoji_is_one_anchor():
+    _, anchors = lift("a 👩‍👩‍👧‍👦 b 🏳️‍🌈 c 👍🏽", knows)
+    assert [anchor.literal for anchor in anchors] == ["👩‍👩‍👧‍👦", "🏳️‍🌈", "👍🏽"]
+
+
+def test_an_accent_belongs_to_its_letter():
+    assert lift("cafe\u0301", lambda cluster: cluster in ("c", "a", "f", "e\u0301")) == ("cafe\u0301", [])
+
+
+def test_nested_tags_keep_their_order_and_their_content():
+    text, anchors = lift("one two three", knows, [(4, "<b>"), (4, "<i>"), (7, "</i>"), (7, "</b>")])
+    assert set_down("eins zwei drei", text, anchors) == "eins <b><i>zwei</i></b> drei"
+
+
+def test_a_tag_around_words_never_becomes_empty_while_there_are_words():
+    text, anchors = lift("one two three four five", knows, [(19, "<b>"), (23, "</b>")])
+    assert set_down("eins", text, anchors) == "<b>eins</b>"
+
+
+@given(st.text(), st.text(), st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["<b>", "</b>", "<br>"]))))
+def test_no_anchor_is_ever_lost_or_reordered(sentence, translation, tags):
+    tags = sorted((min(offset, len(sentence)), tag) for offset, tag in tags)
+    text, anchors = lift(sentence, knows, tags)
+    result = set_down(translation, text, anchors)
+    position = 0
+    for anchor in anchors:
+        found = result.find(anchor.literal, position)
+        assert found >= 0
+        position = found + len(anchor.literal)
+    expected = sorted(translation + "".join(anchor.literal for anchor in anchors))
+    assert [c for c in sorted(result) if not c.isspace()] == [c for c in expected if not c.isspace()]
+
+
+@given(st.text())
+def test_what_is_lifted_and_what_is_left_make_up_the_sentence(sentence):
+    text, anchors = lift(sentence, knows)
+    left = sorted(text + "".join(anchor.literal for anchor in anchors))
+    assert [c for c in left if not c.isspace()] == [c for c in sorted(sentence) if not c.isspace()]

@@ -1,0 +1,37 @@
+"""The tokeniser of a real bundle."""
+
+import pytest
+
+from service.text.tokeniser import Tokeniser
+
+
+@pytest.fixture(scope="module")
+def tokeniser(toy_models):
+    model = toy_models / "xa-xb" / "tokenizer.model"
+    return Tokeniser(model, model, eos_id=3)
+
+
+def test_encoding_ends_with_eos_and_decoding_undoes_it(tokeniser, toy_sentences):
+    for sentence in toy_sentences(20):
+        ids = tokeniser.encode(sentence)
+        assert ids[-1] == 3
+        assert tokeniser.decode(ids[:-1]) == sentence
+        assert tokeniser.count(sentence) == len(ids) - 1
+
+
+def test_pieces_join_to_the_text_also_across_bytes(tokeniser):
+    ids = tokeniser.encode("tu 😀 tu")[:-1]
+    pieces = tokeniser.pieces(ids)
+    assert len(pieces) == len(ids)
+    assert "".join(pieces).strip() == "tu 😀 tu"
+
+
+def test_letters_of_the_language_are_known_and_emoji_are_not(tokeniser):
+    assert tokeniser.knows("t")
+    assert not tokeniser.knows("😀")
+    assert not tokeniser.knows("日")
+
+
+def test_control_characters_never_reach_the_answer(tokeniser):
+    ids = tokeniser.encode("tu\ntu\x00")[:-1]
+    assert not any(character in tokeniser.decode(ids) for character in "\n\x00")
