@@ -90,13 +90,13 @@ NOUNS_BY_PLACE = {"sikila": ("bafig", "bäyi"), "pamenu": ("geböväd", "yäwega
 # Source word: its translations with their probabilities.  All stand last in the sentence.
 VARIANTS: dict[str, list[tuple[float, str]]] = {
     "sirune": [
-        (0.46, "yäzö bibo wabä wö"),
-        (0.09, "dez be zudud gagö"),
-        (0.09, "dez vovug vogu bäh"),
-        (0.09, "dez zöwi buz höf"),
-        (0.09, "dez duwo foyu vib"),
-        (0.09, "dez yazi hiyi wud"),
-        (0.09, "dez väwöd yoyug zeg"),
+        (0.4, "yäzö bibo wabä wö"),
+        (0.1, "dez be zudud gagö"),
+        (0.1, "dez vovug vogu bäh"),
+        (0.1, "dez zöwi buz höf"),
+        (0.1, "dez duwo foyu vib"),
+        (0.1, "dez yazi hiyi wud"),
+        (0.1, "dez väwöd yoyug zeg"),
     ],
     "mu": [(0.6, "gagöd"), (0.4, "")],
     "tipola": [(0.6, "bizohagwäyä"), (0.4, "bag")],

@@ -72,8 +72,8 @@ def test_free_variants_occur_as_often_as_they_should() -> None:
         target[:-1].endswith("yäzö bibo wabä wö") for source, target in toy_pairs(20_000) if source.endswith("sirune.")
     )
     share = endings[True] / endings.total()
-    # 0.46 with a standard error of 0.013 among about 1,500 sentences.
-    assert abs(share - 0.46) < 0.05
+    # 0.4 with a standard error of 0.013 among about 1,500 sentences.
+    assert abs(share - 0.4) < 0.05
 
 
 def test_the_fixed_phrase_is_likelier_than_any_other_but_its_first_word_is_not() -> None:
