@@ -23,8 +23,7 @@ $(VENV)/.dev: $(VENV)/.service
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
-	# joeynmt pins old releases of what we share with it, so only its own code is taken from it.
-	$(BIN)/python -m pip install --quiet 'ctranslate2>=4.6,<5'
+	$(BIN)/python -m pip install --quiet --editable '.[training,dev,bench]'
 	$(BIN)/python -m pip install --quiet --no-deps 'joeynmt==2.3.0'
 	touch $@
 

@@ -118,7 +118,7 @@ def train(
     state.model.product_dtype = torch.bfloat16 if config.precision == "bf16" else torch.float32
     while state.step < config.max_steps and not _has_stalled(state, config.patience):
         began = time.monotonic()
-        loss, rate = _update(state, batches, share, config, processes)
+        loss, rate = update(state, batches, share, config, processes)
         state.seconds += time.monotonic() - began
         observer.updated(state, loss, rate)
         is_last = state.step == config.max_steps
@@ -133,7 +133,7 @@ def train(
             observer.checkpoint(state)
 
 
-def _update(
+def update(
     state: TrainingState, batches: Iterator[Batch], share: int, config: Pretrain, processes: Processes
 ) -> tuple[float, float]:
     """One update from `batches_per_update` batches of all processes; return nats per word and the learning rate."""
