@@ -109,14 +109,14 @@ class MemoryModel(TranslationModel):
         return encoded._replace(first_state=torch.cat([encoded.first_state, blank], dim=1))
 
     def attend(self, state: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
-        return self.inner.attend(state[:, : -self.memory], encoded)
+        return self.inner.attend(self._own(state), encoded)
 
     def advance(self, state: Tensor, previous_ids: Tensor, context: Tensor) -> Tensor:
-        moved = self.inner.advance(state[:, : -self.memory], previous_ids, context)
+        moved = self.inner.advance(self._own(state), previous_ids, context)
         return torch.cat([moved, state[:, -self.memory :]], dim=1)
 
     def read(self, state: Tensor, previous_ids: Tensor, context: Tensor) -> Tensor:
-        return self.inner.read(state[:, : -self.memory], previous_ids, context)
+        return self.inner.read(self._own(state), previous_ids, context)
 
     def step(
         self,
@@ -129,6 +129,10 @@ class MemoryModel(TranslationModel):
         if noise is not None and noise.shape[1] < state.shape[1]:  # the memory is nobody's to disturb
             noise = nn.functional.pad(noise, (0, self.memory))
         return super().step(previous_ids, state, encoded, actor, noise)
+
+    def _own(self, state: Tensor) -> Tensor:
+        # Contiguous, as without a memory: products of strided rows may differ in their last bits.
+        return state[:, : -self.memory].contiguous()
 
 
 def build_actor(sizes: ModelSizes, variant: Variant, hidden: int, sees_previous_word: bool, seed: int) -> PlainActor:

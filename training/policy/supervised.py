@@ -103,7 +103,7 @@ def update(
     torch.nn.utils.clip_grad_norm_(state.actor.parameters(), CLIP_NORM)
     state.optimizer.step()
     state.move_average(config.average)
-    return {"loss": float(loss), "accuracy": float(accuracy), "action_norm": float(norm)}
+    return {"loss": loss.item(), "accuracy": float(accuracy), "action_norm": float(norm)}
 
 
 def batch_loss(

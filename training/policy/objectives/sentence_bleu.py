@@ -30,10 +30,8 @@ class SentenceBleu(Objective):
 
     def corpus_score(self, translations: Translations) -> float:
         """Corpus BLEU as sacrebleu computes it, between 0 and 1: actors are chosen by what will be reported."""
-        return (
-            float(BLEU(force=True).corpus_score(list(translations.hypotheses), [list(translations.references)]).score)
-            / 100
-        )
+        metric = BLEU(force=True)  # force: text that ends in " ." is scored without a warning
+        return metric.corpus_score(list(translations.hypotheses), [list(translations.references)]).score / 100
 
 
 def sentence_bleu(hypothesis: str, reference: str) -> float:
