@@ -62,6 +62,9 @@ class ParallelText(Section):
             raise ValueError("give exactly one of: source + target, tsv, mtdata, toy")
         if self.labels and self.label_column is None:
             raise ValueError("`labels` needs `label_column`")
+        has_columns = (self.source_column, self.target_column, self.label_column, self.labels) != (0, 1, None, ())
+        if self.tsv is None and has_columns:
+            raise ValueError("only a `tsv` has columns and labels")
         return self
 
 
@@ -82,13 +85,29 @@ class Cleaning(Section):
     )
 
 
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$")]
+
+
 class Corpus(Section):
-    train: tuple[ParallelText, ...] = Field(min_length=1, description="training text; all of it is concatenated")
-    dev: dict[str, ParallelText] = Field(
-        min_length=1, description="sets to choose on; the first decides early stopping"
+    train: tuple[ParallelText, ...] = Field(description="training text; all of it is concatenated")
+    dev: dict[FileName, ParallelText] = Field(
+        description="sets to choose on; the first decides early stopping, and best resembles what you translate"
     )
-    test: dict[str, ParallelText] = Field(default_factory=dict, description="sets to report on, once")
+    test: dict[FileName, ParallelText] = Field(default_factory=dict, description="sets to report on, once")
     cleaning: Cleaning = Cleaning()
+
+    @model_validator(mode="after")
+    def there_is_text_to_train_and_to_choose_on(self) -> Self:
+        if not self.train or not self.dev:
+            raise ValueError("give at least one training text and one dev set")
+        return self
+
+    @model_validator(mode="after")
+    def evaluation_sets_are_seen_once(self) -> Self:
+        repeated = [name for name, text in {**self.dev, **self.test}.items() if text.repeat > 1]
+        if repeated:
+            raise ValueError(f"`repeat` is for training text, not for {', '.join(repeated)}")
+        return self
 
 
 class Tokenizer(Section):
@@ -271,7 +290,7 @@ class Config(Section):
     model: Model = Model()
     pretrain: Pretrain = Pretrain()
     decoding: Decoding = Decoding()
-    actors: dict[str, ActorTraining] = Field(default_factory=dict)
+    actors: dict[FileName, ActorTraining] = Field(default_factory=dict)
     export: Export = Export()
 
     @model_validator(mode="after")
@@ -326,6 +345,8 @@ def _expand(text: str, problems: list[str]) -> str:
         name = match.group(1)
         if name not in os.environ:
             problems.append(f"{text}: the environment variable {name} is not set; set it to the folder of your corpora")
-        return os.environ.get(name, "")
+            return ""
+        # A relative folder in the environment is meant from where the command runs, not from where the config lies.
+        return str(Path(os.environ[name]).absolute())
 
     return re.sub(r"\$\{(\w+)\}", replace, text)
