@@ -60,6 +60,7 @@ def read_actor(path: Path, sizes: Sizes) -> ActorFacts:
         method=str(facts["method"]),
         optimises=str(facts.get("optimises", "")),
         gains=list(facts.get("gains", [])),
+        details=facts,
     )
 
 

@@ -16,12 +16,18 @@ from safetensors.numpy import save, save_file
 
 from training.config import Config
 from training.errors import ExportError
+from training.export.bundle import MANIFEST_NAME, read_manifest
 from training.export.manifest import ActorFacts
 from training.export.weights import ModelWeights
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
 ACTORS_NAME = "actors.safetensors"
 TRAINING_NAME = "training.toml"
+
+# In a run's folder.
+MODEL_NAME = "model.safetensors"
+DESCRIPTION_NAME = "config.json"
+SHIPPED_NAME = "shipped.json"
 
 
 def pack_model(model: ModelWeights, description: Mapping[str, Any]) -> bytes:
@@ -44,6 +50,7 @@ def pack_actors(actors: Sequence[ActorFacts]) -> bytes:
         arrays[f"{name}/hidden.bias"] = actor.weights.bias
         arrays[f"{name}/output.weight"] = actor.weights.output
         facts[name] = {
+            **actor.details,
             "objective": actor.objective,
             "method": actor.method,
             "optimises": actor.optimises,
@@ -55,22 +62,27 @@ def pack_actors(actors: Sequence[ActorFacts]) -> bytes:
 def unpack_bundle(bundle: Path, run: Path) -> None:
     """Make a run folder of a shipped bundle: its model, tokenizer and actors, ready for `nudge-train actor`.
 
+    The bundle's manifest comes along as `shipped.json`, so that an export from this folder keeps what was measured.
     Nothing that exists in `run` is overwritten.
     """
     tensors, metadata = _read(bundle / CHECKPOINT_NAME)
-    manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
-    files = {"model.safetensors", "config.json", *manifest["tokenizer"].values()}
+    manifest = read_manifest(bundle)
+    files = {MODEL_NAME, DESCRIPTION_NAME, SHIPPED_NAME, TRAINING_NAME, *manifest["tokenizer"].values()}
     in_the_way = sorted(name for name in files if (run / name).exists())
     if in_the_way:
         raise ExportError(f"{run} already has {', '.join(in_the_way)}; unpack into a new folder")
     (run / "actors").mkdir(parents=True, exist_ok=True)
     for name in set(manifest["tokenizer"].values()):
         shutil.copyfile(bundle / name, run / name)
+    shutil.copyfile(bundle / MANIFEST_NAME, run / SHIPPED_NAME)
+    if (bundle / TRAINING_NAME).is_file():
+        shutil.copyfile(bundle / TRAINING_NAME, run / TRAINING_NAME)
     if (bundle / ACTORS_NAME).is_file():
         _unpack_actors(bundle / ACTORS_NAME, run / "actors")
-    (run / "config.json").write_text(json.dumps(json.loads(metadata["description"]), indent=2) + "\n", encoding="utf-8")
+    description = json.dumps(json.loads(metadata["description"]), indent=2) + "\n"
+    (run / DESCRIPTION_NAME).write_text(description, encoding="utf-8")
     # Last, since it is what makes a folder a trained run.
-    save_file(tensors, run / "model.safetensors")
+    save_file(tensors, run / MODEL_NAME)
 
 
 def _unpack_actors(path: Path, folder: Path) -> None:

@@ -33,6 +33,7 @@ class ActorFacts:
     method: str
     optimises: str = ""
     gains: Sequence[Mapping[str, Any]] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)  # all that its file says, for those who train on
 
 
 @dataclass(frozen=True)

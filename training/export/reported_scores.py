@@ -25,6 +25,14 @@ def read_scores(path: Path, actors: Sequence[str]) -> list[dict[str, Any]]:
         raise ExportError(f"{path} is not a report of `nudge-train evaluate` ({error!r}); evaluate again") from None
 
 
+def read_shipped_scores(path: Path) -> list[dict[str, Any]]:
+    """Return the scores of the manifest that a run was unpacked with; [] for a run that was trained here."""
+    if not path.is_file():
+        return []
+    scores: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["scores"]
+    return scores
+
+
 def _entry(test_set: dict[str, Any], row: dict[str, Any], actors: Sequence[str]) -> dict[str, Any] | None:
     decoder = Decoder.parse(row["decoder"])
     if decoder.actor is not None and decoder.actor not in actors:

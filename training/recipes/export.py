@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from training.config import Config, load_config
+from training.config import Config
 from training.corpus.cache import EOS, TokenCorpus
 from training.decoding.hypothesis import LengthLimits
 from training.errors import ExportError
@@ -25,6 +25,7 @@ from training.export.calibration import calibrate
 from training.export.checkpoint import (
     ACTORS_NAME,
     CHECKPOINT_NAME,
+    SHIPPED_NAME,
     TRAINING_NAME,
     pack_actors,
     pack_model,
@@ -35,10 +36,11 @@ from training.export.graph import Graphs, build_graphs
 from training.export.manifest import ActorFacts, BundleFacts
 from training.export.model_card import make_model_card
 from training.export.parity import Measured, TorchActor, check_against_torch, check_quantised, measure
-from training.export.reported_scores import read_scores
+from training.export.reported_scores import read_scores, read_shipped_scores
 from training.export.sessions import BundleSessions
 from training.export.weights import ModelWeights, model_weights, rounded_to_half, unit_ranges
 from training.nmt.checkpoint import load_description, load_model
+from training.recipes.actor import open_run
 from training.recipes.run_folder import RunFolder
 from training.tokenizer.subwords import Subwords
 
@@ -47,8 +49,10 @@ GOLDEN_CANDIDATES = 200
 
 
 def command(
-    config: Annotated[Path, typer.Option(help="config of the experiment (TOML)")],
-    run: Annotated[Path | None, typer.Option(help="folder of the run; runs/<name> by default")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="config of the experiment (TOML); that of the run's model by default")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="folder of the run; runs/<name of the config> by default")] = None,
     out: Annotated[Path | None, typer.Option(help="folder of the bundle; models/<source>-<target> by default")] = None,
     actor: Annotated[
         list[str] | None, typer.Option(help="an actor to include; all of the run by default; repeatable")
@@ -62,10 +66,10 @@ def command(
 ) -> None:
     """Write the bundle of a trained model and its actors, after holding it against the model it is made from."""
     torch.set_num_threads(threads)
-    loaded = load_config(config)
+    loaded, folder = open_run(config, run)
     export(
         loaded,
-        RunFolder.of(loaded, run),
+        folder,
         out or Path("models") / f"{loaded.languages.source}-{loaded.languages.target}",
         config_file=config,
         actors=actor,
@@ -156,8 +160,7 @@ def export(
         actors=found,
         default_objective=default_objective,
         calibration=calibration,
-        scores=read_scores(run.reports / "evaluate.json", [actor.weights.name for actor in found])
-        or _dev_scores(dev, measured[kind], references),
+        scores=_scores(run, dev, measured[kind], references),
         provenance=_provenance(config, config_file, description, state_range),
         licence=config.export.licence,
         version=version,
@@ -173,6 +176,8 @@ def export(
     beside = {CHECKPOINT_NAME: pack_model(weights, portable_description(config, description))}
     if found:
         beside[ACTORS_NAME] = pack_actors(found)
+    if config_file is None and (run.path / TRAINING_NAME).is_file():
+        config_file = run.path / TRAINING_NAME
     if config_file is not None:
         beside[TRAINING_NAME] = config_file.read_bytes()
     manifest = write_bundle(out, facts, files, created=datetime.now(UTC), beside=beside, force=force)
@@ -257,20 +262,32 @@ def _check_default(default_objective: str | None, actors: Sequence[ActorFacts]) 
         )
 
 
-def _dev_scores(dev: _Dev, measured: Mapping[str, Measured], references: References) -> list[dict[str, Any]]:
-    """What the export itself measured, for a run that was not evaluated."""
-    return [
-        {
-            "test_set": dev.name,
-            "decoder": "greedy",
-            "objective": None if name == PLAIN else name,
-            "bleu": round(result.scores.bleu, 2),
-            "chrf": round(result.scores.chrf, 2),
-            "length_ratio": round(result.scores.length_ratio, 3),
-            "signature": references.signatures()["bleu"],
-        }
-        for name, result in measured.items()
-    ]
+def _scores(
+    run: RunFolder, dev: _Dev, measured: Mapping[str, Measured], references: References
+) -> list[dict[str, Any]]:
+    """What `evaluate` measured; for a decoder it did not, what the shipped bundle says, or else the export's own."""
+    decoders = [None if name == PLAIN else name for name in measured]
+    evaluated = read_scores(run.reports / "evaluate.json", [name for name in decoders if name])
+    shipped = read_shipped_scores(run.path / SHIPPED_NAME)
+    scores = evaluated
+    for objective in decoders:
+        if not any(score["objective"] == objective for score in scores):
+            scores = scores + [score for score in shipped if score["objective"] == objective]
+        if not any(score["objective"] == objective for score in scores):
+            scores = [*scores, _dev_score(dev, objective, measured[objective or PLAIN], references)]
+    return scores
+
+
+def _dev_score(dev: _Dev, objective: str | None, measured: Measured, references: References) -> dict[str, Any]:
+    return {
+        "test_set": dev.name,
+        "decoder": "greedy",
+        "objective": objective,
+        "bleu": round(measured.scores.bleu, 2),
+        "chrf": round(measured.scores.chrf, 2),
+        "length_ratio": round(measured.scores.length_ratio, 3),
+        "signature": references.signatures()["bleu"],
+    }
 
 
 def _provenance(

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import pytest
 import torch
 
+from training.config import Decoding
 from training.export.graph import build_graphs
+from training.export.manifest import ActorFacts, BundleFacts
 from training.export.nodes import Quantisation
 from training.export.sessions import BundleSessions
 from training.export.weights import ActorWeights, ModelWeights, Sizes, model_weights, random_actor
@@ -47,7 +48,37 @@ def sessions(model: ModelWeights, actors: Sequence[ActorWeights]) -> Callable[[Q
     return lambda kind: built[kind]
 
 
-def random_sources(count: int, seed: int, longest: int = 17) -> list[list[int]]:
-    """Random sentences of 1 to `longest` ids with eos at the end."""
-    generator = np.random.default_rng(seed)
-    return [[*generator.integers(4, 53, generator.integers(0, longest)).tolist(), 3] for _ in range(count)]
+@pytest.fixture
+def facts(model: ModelWeights, actors: Sequence[ActorWeights]) -> BundleFacts:
+    """What a manifest of the random model with both actors says."""
+    return BundleFacts(
+        source="xa",
+        target="xb",
+        model=model,
+        quantisation="int8",
+        decoding=Decoding(),
+        tokenizer_files=("tokenizer.model", "tokenizer.model"),
+        actors=[
+            ActorFacts(
+                actors[0],
+                objective="bleu",
+                method="supervised, margin loss",
+                optimises="sentence BLEU",
+                gains=[{"test_set": "news", "metric": "bleu", "greedy": 30.0, "actor": 31.5, "beam": 32.0, "p": 0.002}],
+            ),
+            ActorFacts(actors[1], objective="mine:reward", method="dpg"),
+        ],
+        default_objective="first",
+        calibration={"slope": 1.9, "intercept": 1.2, "meaning": "expected chrF", "fitted_on": "dev"},
+        scores=[
+            {
+                "test_set": "news",
+                "decoder": "beam",
+                "objective": None,
+                "bleu": 32.0,
+                "chrf": 55.25,
+                "signature": "nrefs:1",
+            }
+        ],
+        provenance={"config": "training/configs/toy.toml", "steps": 1500, "cpu_hours": 0.04, "data": []},
+    )
