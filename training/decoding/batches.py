@@ -70,12 +70,16 @@ def device_of(model: nn.Module) -> torch.device:
 
 @contextmanager
 def evaluating(*modules: object) -> Iterator[None]:
-    """Switch dropout off in the given modules (others are left alone), and back to what it was afterwards."""
-    modes = [(module, module.training) for module in modules if isinstance(module, nn.Module)]
+    """Switch dropout off in the given modules (what is no module is left alone), and afterwards back to what it was.
+
+    Each part gets its own mode back: a frozen model inside a new wrapper does not start to train.
+    """
+    parts = [part for module in modules if isinstance(module, nn.Module) for part in module.modules()]
+    modes = [part.training for part in parts]
     try:
-        for module, _ in modes:
-            module.eval()
+        for part in parts:
+            part.training = False
         yield
     finally:
-        for module, mode in modes:
-            module.train(mode)
+        for part, mode in zip(parts, modes, strict=True):
+            part.training = mode

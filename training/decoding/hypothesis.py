@@ -47,4 +47,4 @@ class LengthLimits:
 
     def limit(self, source_tokens: int) -> int:
         """Steps that a source of so many tokens is decoded for, at most."""
-        return min(self.maximum, int(self.ratio * source_tokens) + self.extra)
+        return max(1, min(self.maximum, int(self.ratio * source_tokens) + self.extra))

@@ -75,7 +75,8 @@ def compare(baseline: Resampled, system: Resampled) -> dict[str, Difference]:
 def _p_value(drawn: Floats, observed: float) -> float:
     """How often chance alone gives a difference above the one observed, computed as sacreBLEU does.
 
-    The draws vary around their mean as the difference would around zero if the systems were equally good.
+    The draws vary around their mean as the difference would around zero if the systems were equally good.  One-sided:
+    a difference whose 95% interval just touches zero has p = 0.025.
     """
     sizes = np.abs(drawn)
     exceeding = int(((sizes - sizes.mean()) > abs(observed)).sum())

@@ -93,7 +93,8 @@ def notes(report: SetReport) -> tuple[str, ...]:
     return (
         f"BLEU {report.signatures['bleu']} · chrF {report.signatures['chrf']}",
         "perplexity and log p: of the outputs' tokens (eos included) under the frozen model, without an actor",
-        f"p: paired bootstrap (Koehn 2004), {report.draws} draws, seed {report.seed}; * p < {SIGNIFICANT}",
+        f"p: paired bootstrap (Koehn 2004), one-sided as in sacreBLEU, {report.draws} draws, seed {report.seed}; "
+        f"* p < {SIGNIFICANT}, for better or worse",
     )
 
 

@@ -54,3 +54,10 @@ def test_modes_come_back_even_after_an_error():
         fail_inside()
     assert training.training
     assert not frozen.training
+
+
+def test_a_frozen_part_of_a_training_whole_stays_frozen():
+    whole = nn.Sequential(nn.Dropout(), nn.Dropout().eval())
+    with evaluating(whole):
+        assert not whole[0].training
+    assert [whole.training, whole[0].training, whole[1].training] == [True, True, False]

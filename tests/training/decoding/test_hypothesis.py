@@ -23,3 +23,7 @@ def test_limit_grows_with_the_source_up_to_the_maximum(source_tokens: int, limit
 
 def test_a_fraction_of_a_token_is_not_a_token():
     assert LengthLimits(ratio=1.5, extra=1, maximum=99).limit(3) == 5
+
+
+def test_every_source_may_take_one_step():
+    assert LengthLimits(ratio=0.1, extra=0, maximum=99).limit(3) == 1
