@@ -55,11 +55,7 @@ class Plan:
             text=self._rejoin(best),
             route=self.route,
             objective=self.blend,
-            alternatives=tuple(
-                self._rejoin([_alternative(output, rank) for output in outputs])
-                for rank in range(1, self.options.alternatives + 1)
-                if any(rank < len(output.hypotheses) for output in outputs)
-            ),
+            alternatives=self._alternatives(outputs),
             score=score,
             confidence=calibration.confidence(score) if calibration and score is not None else None,
             is_truncated=any(hypothesis.is_truncated for hypothesis in best),
@@ -73,6 +69,17 @@ class Plan:
             if self.options.explain
             else [],
         )
+
+    def _alternatives(self, outputs: Sequence[Output]) -> tuple[str, ...]:
+        """Other translations of the document, each different from the best and from the others.
+
+        Fewer than asked for when the search found fewer: two ways to spell the same text are one translation.
+        """
+        ranked = [
+            self._rejoin([_alternative(output, rank) for output in outputs])
+            for rank in range(self.options.alternatives + 1)
+        ]
+        return tuple(dict.fromkeys(ranked))[1:]
 
     def sentence(self, index: int, hypothesis: Hypothesis) -> str:
         """The translation of one sentence, as it goes into the document."""
