@@ -20,7 +20,7 @@ from training.errors import CorpusError
 
 IntArray = NDArray[np.int32] | NDArray[np.int64]
 
-POOL_BATCHES = 200  # pairs are sorted by length within pools of about this many batches
+POOL_BATCHES = 1000  # pairs are sorted by length within pools of about this many batches
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,10 @@ def epoch_batches(
     source, target = source_lengths[order], target_lengths[order]
     widths = np.maximum(source + source % 2, target)  # the source is padded to an even length
     pool = max(1, int(POOL_BATCHES * batch_tokens / widths.mean()))
-    # Sorted by target, then source: padding is small on both sides.  Ties keep the random order of the permutation.
-    ranked = np.lexsort((source, target, np.arange(order.size) // pool))
+    # Sorted by target, then source, whose order turns from one target length to the next: padding is small on both
+    # sides, also where a batch crosses into the next target length.  Ties keep the random order of the permutation.
+    to_and_fro = np.where(target % 2 == 0, source, -source)
+    ranked = np.lexsort((to_and_fro, target, np.arange(order.size) // pool))
     batches = [order[ranked[start:stop]] for start, stop in _cuts(widths[ranked], batch_tokens)]
     return [batches[index] for index in random.permutation(len(batches))]
 
