@@ -111,7 +111,9 @@ def test_auto_tells_what_was_detected(server, toy_sentences):
     answer = server.translate(text, source="auto")
     assert answer["detectedLanguage"] == {"confidence": 0, "language": "xa"}  # no model knows the toy language
     assert answer["translatedText"] == server.translate(text)["translatedText"]
-    assert [found["language"] for found in server.translate([text, text], source="auto")["detectedLanguage"]] == ["xa"] * 2
+    assert [found["language"] for found in server.translate([text, text], source="auto")["detectedLanguage"]] == [
+        "xa"
+    ] * 2
 
 
 def test_html_keeps_its_tags(server, toy_sentences):
