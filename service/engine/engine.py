@@ -30,6 +30,11 @@ logger = logging.getLogger(__name__)
 
 SWEEP_INTERVAL_S = 0.05  # how often the queue is searched for jobs that are cancelled or too late
 MAX_RETRY_AFTER_S = 120.0
+# A sentence encoded alone costs twice as much as in a group of four, as long as the group's padded positions stay in
+# the processor's cache.  A long group would also hold up the rows that are being decoded.
+GOOD_GROUP = 4
+MAX_GROUP_POSITIONS = 160
+BUSY_ROWS = 8
 
 
 class Engine:
@@ -55,6 +60,7 @@ class Engine:
         self._is_closing = False
         self._is_draining = True
         self._swept_at = 0.0
+        self._waited_turns = 0
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
@@ -182,29 +188,42 @@ class Engine:
         return sum(ticket.cost for ticket in newcomers)
 
     def _take_newcomers(self) -> list[Ticket]:
-        """Take as many jobs, in the order of the queue, as there are rows for and as one group holds."""
+        """Take jobs, in the order of the queue, as long as there are rows for them and they make a good group."""
         newcomers: list[Ticket] = []
-        rows = 0
         with self._changed:
             now = self._clock()
-            if now - self._swept_at >= SWEEP_INTERVAL_S:
-                self._swept_at = now
-                gone = self._queue.sweep(now)
-                for ticket in gone:
-                    ticket.result = refusal(ticket, now)
-                self._answer(gone)
-            while len(newcomers) < self.settings.encode_group:
-                head = self._queue.peek()
-                if head is None or not self._worker.has_room(rows + head.rows, is_first=not newcomers):
+            self._sweep(now)
+            if self._is_worth_waiting():
+                return newcomers
+            rows = positions = 0
+            while (head := self._queue.peek()) is not None and len(newcomers) < self.settings.encode_group:
+                rows += head.rows
+                positions += len(head.job.source_ids)
+                if newcomers and positions > MAX_GROUP_POSITIONS:
                     break
-                ticket = self._queue.pop()
-                if ticket.is_cancelled or ticket.is_expired(now):
-                    ticket.result = refusal(ticket, now)
-                    self._answer([ticket])
-                    continue
-                newcomers.append(ticket)
-                rows += ticket.rows
+                if not self._worker.has_room(rows, is_first=not newcomers):
+                    break
+                newcomers.append(self._queue.pop())
         return newcomers
+
+    def _is_worth_waiting(self) -> bool:
+        """Whether to let newcomers wait a turn for company: cheap when the batch is busy, and bounded."""
+        is_lonely = 0 < len(self._queue) < GOOD_GROUP and self._worker.active_rows >= BUSY_ROWS
+        self._waited_turns = self._waited_turns + 1 if is_lonely else 0
+        if self._waited_turns > self.settings.encode_patience:
+            self._waited_turns = 0
+        return self._waited_turns > 0
+
+    def _sweep(self, now: float) -> None:
+        """Answer queued jobs that are too late.  (Cancelled ones leave the queue by themselves.)"""
+        head = self._queue.peek()
+        is_due = now - self._swept_at >= SWEEP_INTERVAL_S or (head is not None and head.is_expired(now))
+        if is_due:
+            self._swept_at = now
+            gone = self._queue.sweep(now)
+            for ticket in gone:
+                ticket.result = refusal(ticket, now)
+            self._answer(gone)
 
     def _drop_everything(self) -> None:
         error = Cancelled("the engine was closed")

@@ -113,6 +113,7 @@ class EngineSettings:
     max_rows: int = 32  # rows of one batch
     queue_tokens: int = 50_000  # source tokens times rows waiting in the queue, before `Overloaded`
     encode_group: int = 8  # newcomers encoded together
+    encode_patience: int = 4  # turns a newcomer may wait for company while the batch is busy
     rows_together: bool = True  # False: one row a call, for a processor on which batch mates change a row's bits
 
 
