@@ -240,7 +240,7 @@ class PolicyGradient(Section):
     critic_units: Positive = Field(default=128, description="GRU units and embedding size of the critic")
     actor_learning_rate: float = Field(default=2e-5, gt=0, description="RMSProp's; the paper's 2e-6 is for 1028 units")
     critic_learning_rate: float = Field(default=2e-4, gt=0)
-    batch_sentences: Positive = Field(default=32, description="sentences in an update of either")
+    batch_tokens: Positive = Field(default=600, description="tokens in a minibatch of either, padding included")
     max_updates: Positive = Field(default=400, description="actor updates in all")
     evaluate_every: Positive = Field(default=20, description="actor updates between looks at the dev set")
     patience: Positive = Field(default=10, description="looks without a better dev objective before training stops")
@@ -266,6 +266,12 @@ class ActorTraining(Section):
     seed: int = 1
     supervised: Supervised = Supervised()
     dpg: PolicyGradient = PolicyGradient()
+
+    @model_validator(mode="after")
+    def noise_leaves_a_memory_alone(self) -> Self:
+        if self.method == "dpg" and self.variant == "recurrent":
+            raise ValueError("dpg puts noise on the state, where a recurrent actor keeps its memory; use supervised")
+        return self
 
 
 class Export(Section):

@@ -17,12 +17,16 @@ from training.config import ActorTraining, Config, load_config
 from training.errors import ConfigError, TrainingError
 from training.nmt.allocator import keep_freed_memory
 from training.nmt.checkpoint import load_description, load_model, load_state, save_state, write_atomically
-from training.policy import supervised
+from training.policy import dpg_training, supervised
 from training.policy.actor import PlainActor, build_actor
 from training.policy.actor_file import save_actor
+from training.policy.critic import Critic
 from training.policy.curve import draw_actor_curve
+from training.policy.dpg import PolicyGradientLearner
+from training.policy.dpg_training import PolicyGradientTraining
 from training.policy.objectives import load_objective
 from training.policy.progress import ActorDisplay
+from training.policy.returns import TrueReturns
 from training.policy.watch import ActorState, Look
 from training.recipes.actor_data import ActorData
 from training.recipes.run_folder import RunFolder
@@ -108,6 +112,12 @@ def train_actor(
 
 
 def _train(settings: ActorTraining, data: ActorData, actor: PlainActor, observer: "ActorObserver") -> ActorState:
+    return (_train_dpg if settings.method == "dpg" else _train_supervised)(settings, data, actor, observer)
+
+
+def _train_supervised(
+    settings: ActorTraining, data: ActorData, actor: PlainActor, observer: "ActorObserver"
+) -> ActorState:
     how = settings.supervised
     state = supervised.start(actor, how)
     observer.resume(state)
@@ -115,6 +125,23 @@ def _train(settings: ActorTraining, data: ActorData, actor: PlainActor, observer
         supervised.train(
             state, data.model, data.round_corpus, how, settings.max_tokens, settings.seed, data.measure, observer
         )
+    return state
+
+
+def _train_dpg(settings: ActorTraining, data: ActorData, actor: PlainActor, observer: "ActorObserver") -> ActorState:
+    how, sizes = settings.dpg, data.model.sizes
+    if how.start is not None:
+        actor.load_state_dict(data.actor_to_start_from(how.start, actor))
+    torch.manual_seed(settings.seed)
+    critic = Critic(sizes.target_vocabulary, sizes.decoder, how.critic_units, data.objective.is_bounded)
+    returns = TrueReturns(data.objective, data.model, data.target.decode_many)
+    learner = PolicyGradientLearner(data.model, actor, critic, returns, data.limits, how)
+    state = dpg_training.start(learner)
+    observer.resume(state)
+    decoders = (data.source.decode_many, data.target.decode_many)
+    training = PolicyGradientTraining(learner, state, data.corpus, how, settings.max_tokens, settings.seed, decoders)
+    with observer.showing(how.max_updates):
+        training.train(data.measure, observer)
     return state
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from rich.console import Console
+from torch import Tensor
 
 from training.config import ActorTraining, Config
 from training.corpus.batches import short_enough
@@ -15,9 +16,10 @@ from training.decoding.beam import BeamSettings, beam
 from training.decoding.greedy import greedy
 from training.decoding.hypothesis import Hypothesis, LengthLimits
 from training.decoding.scoring import score_under_model
-from training.errors import CorpusError
+from training.errors import CorpusError, TrainingError
 from training.nmt.model import TranslationModel
 from training.policy.actor import PlainActor, model_for
+from training.policy.actor_file import load_actor
 from training.policy.dev import DevScores, DevSet
 from training.policy.nbest import NBest, stored_nbest
 from training.policy.objectives import Objective
@@ -148,6 +150,18 @@ class ActorData:
     def _stored(self, what: str, name: str, sources: list[list[int]], search: object) -> NBest:
         with counting(self.console, what, len(sources)) as advance:
             return stored_nbest(self.run.path / "nbest" / name, sources, search, advance)  # type: ignore[arg-type]
+
+    def actor_to_start_from(self, name: str, actor: PlainActor) -> dict[str, Tensor]:
+        """The weights of another actor of the run, which must have the shape of this one."""
+        path = self.run.actor(name)
+        weights, expected = load_actor(path, self.model.sizes).state_dict(), actor.state_dict()
+        shapes, wanted = ({key: tuple(value.shape) for key, value in part.items()} for part in (weights, expected))
+        if shapes != wanted:
+            raise TrainingError(
+                f"dpg.start = {name!r}: {path} has the weights {shapes}, this actor needs {wanted}; "
+                "give both the same variant, hidden and sees_previous_word"
+            )
+        return weights
 
     # -- the dev set -----------------------------------------------------------------------------------------------
 
