@@ -1,6 +1,9 @@
 """Run the app under uvicorn until it is told to stop."""
 
+import contextlib
+import signal
 import socket
+import sys
 
 import structlog
 import uvicorn
@@ -34,7 +37,12 @@ def run_server(settings: Settings) -> None:
     )
     host, port = listener.getsockname()[:2]
     log.info("listening", address=f"http://{host}:{port}", models=str(settings.models))
-    server.run(sockets=[listener])
+    # uvicorn stops gracefully on a signal, then raises it again for whoever was before it: a clean end, in our case.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run(sockets=[listener])
+    if not server.started:
+        raise StartupError("the service could not start; the log lines above say why")
 
 
 def _check_models(settings: Settings) -> None:
