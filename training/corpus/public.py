@@ -16,7 +16,7 @@ def public_pairs(name: str, source_language: str, target_language: str) -> Itera
         from mtdata.cache import Cache
         from mtdata.entry import DatasetId
         from mtdata.index import INDEX
-        from mtdata.iso.bcp47 import bcp47
+        from mtdata.iso.bcp47 import BCP47Tag, bcp47
         from mtdata.parser import Parser
     except ImportError:
         raise CorpusError(
@@ -31,12 +31,12 @@ def public_pairs(name: str, source_language: str, target_language: str) -> Itera
             f"{name}: mtdata does not know this corpus ({error!r}); "
             f"`mtdata list -l {languages[0]}-{languages[1]} --id` prints the names"
         ) from None
-    if not entry.is_compatible(languages):
+    is_of_the_pair, is_swapped = BCP47Tag.check_compat_swap(languages, entry.did.langs)
+    if not is_of_the_pair:
         raise CorpusError(f"{name}: not a corpus of {source_language} and {target_language}")
     try:
         path = Cache(cache_dir).get_entry(entry)
         rows = Parser(path, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False)
-        is_swapped = entry.is_swap(languages)
         for row in rows:
             first, second = str(row[0]), str(row[1])
             yield (second, first) if is_swapped else (first, second)
