@@ -6,7 +6,7 @@ HOST   ?= 127.0.0.1
 PORT   ?= 8000
 BIN    := $(VENV)/bin
 
-.PHONY: help serve test check format clean bench-training
+.PHONY: help serve test check format clean bench bench-training multi30k
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -42,8 +42,17 @@ format: $(VENV)/.dev ## let ruff format and fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+bench: $(VENV)/.bench ## serving speed against CTranslate2 and JoeyNMT, interleaved in one run
+	cd tests/bench && OMP_NUM_THREADS=1 ../../$(BIN)/python serving.py
+
 bench-training: $(VENV)/.bench ## training speed against JoeyNMT, interleaved in one run
 	$(BIN)/nudge-train bench
+
+multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DATA=<folder of the corpora>)
+	@test -n "$(DATA)" || { echo "say where the corpora are: make multi30k DATA=<folder with multi30k/>"; exit 2; }
+	DATA=$(DATA) $(BIN)/nudge-train prepare --config training/configs/multi30k-de-en.toml
+	DATA=$(DATA) $(BIN)/nudge-train pretrain --config training/configs/multi30k-de-en.toml --processes 2
+	DATA=$(DATA) $(BIN)/nudge-train evaluate --config training/configs/multi30k-de-en.toml --decoders greedy --decoders beam
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -34,19 +34,19 @@ SIZES = Sizes(
 )
 
 
-def make_engine(actors: int, settings: EngineSettings) -> Engine:
+def make_engine(actors: int, settings: EngineSettings, sizes: Sizes = SIZES) -> Engine:
     """An engine on random weights that never says eos, so that every output is as long as its source."""
-    weights = random_weights(SIZES, scale=0.05)
+    weights = random_weights(sizes, scale=0.05)
     bias = weights["output.bias"].copy()
     bias[3] = -100.0
-    weights = ModelWeights(SIZES, {**weights.arrays, "output.bias": bias})
-    named = [random_actor(f"actor-{index}", UNITS, SIZES, seed=index) for index in range(actors)]
+    weights = ModelWeights(sizes, {**weights.arrays, "output.bias": bias})
+    named = [random_actor(f"actor-{index}", UNITS, sizes, seed=index) for index in range(actors)]
     shape = ModelShape(
-        source_vocabulary=SIZES.source_vocabulary,
-        target_vocabulary=SIZES.target_vocabulary,
-        state=SIZES.decoder,
-        key=SIZES.attention,
-        values=3 * SIZES.decoder + SIZES.readout + UNITS * actors,
+        source_vocabulary=sizes.source_vocabulary,
+        target_vocabulary=sizes.target_vocabulary,
+        state=sizes.decoder,
+        key=sizes.attention,
+        values=3 * sizes.decoder + sizes.readout + UNITS * actors,
         actor_units=UNITS * actors,
         units_of_actors=tuple((UNITS * index, UNITS * (index + 1)) for index in range(actors)),
         pad_id=0,

@@ -1,0 +1,109 @@
+"""How fast we translate beside the peers: `make bench`.
+
+One thread, sources of 20 tokens, outputs of exactly 20, the whole path from ids to ids: encoder, decoder, search.  Ours
+goes through the service's own engine with its queue and its batching.  The contestants take turns in every round, and
+what counts is the median of the rounds' ratios.
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from engine import SIZES, SOURCE_TOKENS, make_engine
+from peers import recurrent, transformer
+from rich.console import Console
+from rich.table import Table
+
+from service.engine.engine import Engine
+from service.engine.types import Beam, Decoder, EngineSettings, Greedy, Job
+from training.export.weights import random_weights
+
+Rows = list[list[int]]
+
+
+def ours(engine: Engine, loop: asyncio.AbstractEventLoop, decoder: Decoder, actors: int) -> Callable[[Rows], None]:
+    def translate(rows: Rows) -> None:
+        gains = [tuple(float(actor == index % actors) for actor in range(actors)) for index in range(len(rows))]
+        jobs = [Job(tuple(row), gain, decoder, has_guard=False) for row, gain in zip(rows, gains, strict=True)]
+        loop.run_until_complete(engine.submit_all(jobs))
+
+    return translate
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--readout", type=int, default=SIZES.readout, help="R of our model")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    sizes = replace(SIZES, readout=arguments.readout)
+    parameters = sum(array.size for array in random_weights(sizes).arrays.values())
+    loop = asyncio.new_event_loop()
+    engines = {actors: make_engine(actors, EngineSettings(), sizes) for actors in (0, 1, 4)}
+    for engine in engines.values():
+        loop.run_until_complete(_start(engine))
+    with tempfile.TemporaryDirectory() as folder:
+        greedy_peer, peer_parameters = transformer(sizes, parameters, Path(folder, "greedy"))
+        beam_peer, _ = transformer(sizes, parameters, Path(folder, "beam"), beam_size=5)
+        joey, joey_parameters = recurrent(sizes)
+        contestants: dict[str, Callable[[Rows], None]] = {
+            "nudge int8, greedy": ours(engines[0], loop, Greedy(), 0),
+            "nudge int8, greedy, one actor": ours(engines[1], loop, Greedy(), 1),
+            "nudge int8, greedy, four actors mixed": ours(engines[4], loop, Greedy(), 4),
+            "nudge int8, beam 5": ours(engines[0], loop, Beam(size=5), 0),
+            f"ctranslate2 int8 Transformer ({peer_parameters / 1e6:.1f}M), greedy": _of(greedy_peer),
+            f"ctranslate2 int8 Transformer ({peer_parameters / 1e6:.1f}M), beam 5": _of(beam_peer),
+            f"joeynmt GRU ({joey_parameters / 1e6:.1f}M), greedy": _of(joey),
+        }
+        console = Console()
+        for batch in (1, 32):
+            console.print(_race(contestants, batch, arguments.rounds, parameters))
+    for engine in engines.values():
+        loop.run_until_complete(engine.close())
+
+
+async def _start(engine: Engine) -> None:
+    engine.start()
+
+
+def _of(translate: Callable[[Rows, int], None]) -> Callable[[Rows], None]:
+    return lambda rows: translate(rows, SOURCE_TOKENS)
+
+
+def _race(contestants: dict[str, Callable[[Rows], None]], batch: int, rounds: int, parameters: int) -> Table:
+    random = np.random.default_rng(1)
+    speeds: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(rounds + 2):
+        rows = [[*random.integers(4, SIZES.source_vocabulary, SOURCE_TOKENS - 1).tolist(), 3] for _ in range(batch)]
+        repeats = 4 if batch == 1 else 1
+        for name, translate in contestants.items():
+            began = time.perf_counter()
+            for _ in range(repeats):
+                translate(rows)
+            if number >= 2:  # the first rounds warm up
+                speeds[name].append(repeats * batch * SOURCE_TOKENS / (time.perf_counter() - began))
+    first = next(iter(contestants))
+    table = Table(
+        title=f"Batch {batch}, one thread, 20 tokens in and out; nudge has {parameters / 1e6:.1f}M parameters"
+    )
+    table.add_column("")
+    for column in ("target tokens/s (median)", "nudge greedy is … times as fast (median of rounds)", "quartiles"):
+        table.add_column(column, justify="right")
+    for name, own in speeds.items():
+        ratios = sorted(one / other for one, other in zip(speeds[first], own, strict=True))
+        low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
+        table.add_row(
+            name, f"{statistics.median(own):,.0f}", f"{statistics.median(ratios):.3f}", f"{low:.3f} … {high:.3f}"
+        )
+    return table
+
+
+if __name__ == "__main__":
+    main()
