@@ -195,13 +195,10 @@ class Engine:
             self._sweep(now)
             if self._is_worth_waiting():
                 return newcomers
-            rows = positions = 0
+            room, positions = self._worker.room(), 0
             while (head := self._queue.peek()) is not None and len(newcomers) < self.settings.encode_group:
-                rows += head.rows
                 positions += len(head.job.source_ids)
-                if newcomers and positions > MAX_GROUP_POSITIONS:
-                    break
-                if not self._worker.has_room(rows, is_first=not newcomers):
+                if (newcomers and positions > MAX_GROUP_POSITIONS) or not room.take(head):
                     break
                 newcomers.append(self._queue.pop())
         return newcomers

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from service.engine.shape import even
 
 # Cost of a position in units of one more row at that position: measured for the small shipped sizes, int8.
-FIXED_ROWS = 1.7
+FIXED_ROWS = 1.2
 
 
 def group_by_length(lengths: Sequence[int], max_group: int) -> list[list[int]]:

@@ -1,7 +1,7 @@
 """The worker: encodes newcomers, steps the lanes, collects what is done.  Plain synchronous code of one thread."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnxruntime as ort
@@ -14,6 +14,7 @@ from service.engine.probabilities import Floats
 from service.engine.searches import MAX_SEARCH_ROWS, start_search
 from service.engine.sessions import Encoder
 from service.engine.shape import ModelShape
+from service.engine.slots import padded
 from service.engine.statistics import Statistics
 from service.engine.stepper import Stepper
 from service.engine.ticket import Ticket
@@ -21,7 +22,30 @@ from service.engine.types import EngineSettings, Hypothesis, Output
 
 LANE_WIDTHS = (32, 64, 128)  # and the longest source of the bundle
 
+# Rows of long sources count more: this bounds the memory of the lanes, and how long a turn can take.
+POSITIONS_PER_ROW = 64
+
 ReportOf = Callable[[Ticket], Report | None]
+
+
+@dataclass(slots=True)
+class Room:
+    """Rows and source positions that are free in the batch."""
+
+    rows: int
+    positions: int
+    is_idle: bool
+
+    def take(self, ticket: Ticket) -> bool:
+        """Take the ticket's share and return True; or False when it does not fit.  An idle engine takes any first."""
+        rows = ticket.rows
+        positions = rows * padded(len(ticket.job.source_ids))
+        if not self.is_idle and (rows > self.rows or positions > self.positions):
+            return False
+        self.rows -= rows
+        self.positions -= positions
+        self.is_idle = False
+        return True
 
 
 class Worker:
@@ -58,11 +82,11 @@ class Worker:
     def active_jobs(self) -> int:
         return len(self._active)
 
-    def has_room(self, rows: int, is_first: bool) -> bool:
-        """Tell whether so many more rows may join now; an idle engine takes any first search."""
-        if is_first and not self._active:
-            return True
-        return self.active_rows + rows <= self._settings.max_rows
+    def room(self) -> "Room":
+        """Return what may join now."""
+        positions = sum(len(tenant.slots) * padded(tenant.source_length) for tenant in self._active)
+        max_rows = self._settings.max_rows
+        return Room(max_rows - self.active_rows, max_rows * POSITIONS_PER_ROW - positions, not self._active)
 
     def take_in(self, tickets: Sequence[Ticket]) -> None:
         """Encode newcomers and give their searches rows."""

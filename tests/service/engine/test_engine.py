@@ -87,12 +87,39 @@ def test_a_deadline_in_the_past_is_never_computed(endless_engine) -> None:
     assert endless_engine.stats().expired == 1
 
 
-def test_a_deadline_ends_a_job_that_is_being_decoded(endless_engine) -> None:
-    job = replace(LONG, decoder=Npad(samples=20), deadline=time.monotonic() + 0.01)
-    with pytest.raises(DeadlineExceeded):
-        asyncio.run(endless_engine.submit(job))
-    assert endless_engine.stats().encoded == 1
-    assert endless_engine.stats().active_rows == 0
+def test_a_deadline_ends_a_job_that_is_being_decoded(endless_model) -> None:
+    now = 0.0
+
+    async def test(engine: Engine) -> None:
+        nonlocal now
+        late = asyncio.create_task(engine.submit(replace(LONG, decoder=Npad(samples=5), deadline=10.0)))
+        await until(lambda: engine.stats().active_rows == 9)
+        now = 10.0
+        with pytest.raises(DeadlineExceeded) as error:
+            await late
+        assert error.value.waited_s == 10.0
+        assert engine.stats().active_rows == 0
+
+    run_with(endless_model.engine(clock=lambda: now), test)
+
+
+def test_a_deadline_ends_a_job_that_is_still_waiting(endless_model) -> None:
+    now = 0.0
+
+    async def test(engine: Engine) -> None:
+        nonlocal now
+        running = asyncio.create_task(engine.submit(LONG))
+        await until(lambda: engine.stats().active_jobs == 1)
+        late = asyncio.create_task(engine.submit(replace(LONG, deadline=10.0)))
+        await until(lambda: engine.stats().queued_jobs == 1)
+        now = 10.0
+        with pytest.raises(DeadlineExceeded):
+            await late
+        assert not running.done()
+        assert engine.stats().encoded == 1
+        await running
+
+    run_with(endless_model.engine(EngineSettings(max_rows=1), clock=lambda: now), test)
 
 
 def test_a_full_queue_refuses_with_an_estimate_and_takes_jobs_again_later(endless_model) -> None:
