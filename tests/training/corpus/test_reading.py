@@ -1,6 +1,5 @@
 import gzip
 import lzma
-import sys
 from pathlib import Path
 
 import pytest
@@ -123,9 +122,3 @@ def test_the_toy_corpus_needs_its_languages() -> None:
     with pytest.raises(CorpusError, match="from xa to xb, not from de to en"):
         read(ParallelText(toy=3))
     assert len(list(read_pairs(ParallelText(toy=3), Languages(source="xa", target="xb")))) == 3
-
-
-def test_public_corpora_without_mtdata_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mtdata", None)
-    with pytest.raises(CorpusError, match=r"Statmt-europarl-10-deu-eng: .*pip install 'nudge-translate\[corpora\]'"):
-        read(ParallelText(mtdata="Statmt-europarl-10-deu-eng"))
