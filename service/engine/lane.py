@@ -16,6 +16,7 @@ from service.engine.shape import ModelShape
 from service.engine.slots import Slots, padded
 from service.engine.stepper import Bindings, Stepper
 
+MAX_BINDINGS = 256  # a few kilobytes each
 NARROW_EVERY = 16  # steps between looks at whether the width could shrink
 
 
@@ -90,6 +91,8 @@ class Lane:
         rows = len(self._owners)
         bindings = self._bindings.get((self.width, rows))
         if bindings is None:
+            if len(self._bindings) >= MAX_BINDINGS:
+                del self._bindings[next(iter(self._bindings))]
             bindings = self._bindings[self.width, rows] = self._stepper.bind(self._slots.inputs(), rows)
         self._stepper.run(bindings)
         return self._advance(rows)

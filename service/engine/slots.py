@@ -11,12 +11,13 @@ import numpy as np
 from service.engine.probabilities import Array, Floats, Ints
 from service.engine.shape import ModelShape
 
-WIDTH_STEP = 4  # widths are multiples of it, so that a lane sees few shapes
+NARROWEST = 4
 
 
 def padded(length: int) -> int:
-    """Return the width that a source of `length` tokens asks for."""
-    return -(-length // WIDTH_STEP) * WIDTH_STEP
+    """Return the width for a source of `length` tokens: even, and one of few, so that a lane sees few shapes."""
+    step = 4 if length <= 32 else 8 if length <= 64 else 16
+    return -(-length // step) * step
 
 
 class Slots:
@@ -35,7 +36,7 @@ class Slots:
         self._flat_keys: Floats = np.zeros(positions * shape.key, np.float32)
         self._flat_values: Floats = np.zeros(positions * shape.values, np.float32)
         self._flat_mask: Floats = np.zeros(positions, np.float32)
-        self.width = WIDTH_STEP
+        self.width = NARROWEST
         self._keys, self._values, self._mask = self._views(self.width)
 
     def inputs(self) -> dict[str, Array]:

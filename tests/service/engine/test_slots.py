@@ -58,5 +58,7 @@ def test_a_moved_row_is_the_same_in_its_new_slot(model) -> None:
     assert_holds(slots, 0, 4.0, length=7)
 
 
-def test_widths_are_even() -> None:
-    assert [padded(length) for length in (1, 4, 5, 199, 200)] == [4, 4, 8, 200, 200]
+def test_widths_are_even_and_few() -> None:
+    assert [padded(length) for length in (1, 4, 5, 33, 40, 65, 199, 200)] == [4, 4, 8, 40, 40, 80, 208, 208]
+    assert all(padded(length) % 2 == 0 and padded(length) >= length for length in range(1, 500))
+    assert len({padded(length) for length in range(1, 201)}) == 21
