@@ -10,6 +10,7 @@ the sentence itself:
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 MAX_PERIOD = 12
 MIN_REPEATS = 4
@@ -49,7 +50,7 @@ def cut_length(ids: Sequence[int], source_ids: Sequence[int]) -> int | None:
             continue
         repeats = tail_repeats(ids, period)
         if repeats >= needed:
-            allowed = source_repeats(source_ids)
+            allowed = _cached_source_repeats(tuple(source_ids))
             if repeats >= allowed + 2:
                 return len(ids) - period * (repeats - allowed)
     return None
@@ -77,3 +78,9 @@ def source_repeats(source_ids: Sequence[int]) -> int:
             run = run + 1 if source_ids[index] == source_ids[index - period] else 0
             most = max(most, run // period + 1)
     return most
+
+
+@lru_cache(maxsize=512)
+def _cached_source_repeats(source_ids: tuple[int, ...]) -> int:
+    """A source that is one long loop lets the output loop too, and then this is asked at every step of every row."""
+    return source_repeats(source_ids)
