@@ -30,6 +30,7 @@ from training.recipes.run_folder import RunFolder, evaluation_files
 from training.tokenizer.subwords import Subwords, learn_subwords
 
 FORMAT = 1
+PARTIAL = ".prepare-"  # and the id of the process that works in it
 CHUNK_PAIRS = 10_000
 
 
@@ -63,7 +64,8 @@ def prepare(config: Config, run: RunFolder, *, force: bool = False, console: Con
         return finished
     _refuse_to_pull_the_data_from_under_a_model(run, force)
     fingerprint = _fingerprint(config)
-    partial = run.path / f".prepare-{os.getpid()}"
+    _remove_what_was_killed(run)
+    partial = run.path / f"{PARTIAL}{os.getpid()}"
     partial.mkdir(parents=True)
     try:
         with _progress(console) as progress:
@@ -265,6 +267,15 @@ def _refuse_to_pull_the_data_from_under_a_model(run: RunFolder, force: bool) -> 
             f"{run.path}: holds a model that was trained on other data; new subwords would make it useless. "
             "Choose another --run, or prepare again with --force"
         )
+
+
+def _remove_what_was_killed(run: RunFolder) -> None:
+    """Remove the partial folders of processes that are no more."""
+    for partial in run.path.glob(f"{PARTIAL}*"):
+        try:
+            os.kill(int(partial.name.removeprefix(PARTIAL)), 0)
+        except ProcessLookupError:
+            shutil.rmtree(partial)
 
 
 def _move_into_place(partial: Path, run: RunFolder) -> None:

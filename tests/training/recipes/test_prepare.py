@@ -1,5 +1,8 @@
 import json
 import shutil
+import subprocess
+import sys
+import time
 from io import StringIO
 from pathlib import Path
 
@@ -130,6 +133,28 @@ def test_work_that_was_cut_off_is_not_taken_for_finished(
     monkeypatch.undo()
     with pytest.raises(CorpusError, match="not prepared yet; run `nudge-train prepare`"):
         require_prepared(config, run)
+    assert prepare(config, run, console=quiet).training_pairs == len(pairs)
+    assert [path.name for path in run.path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_killed_process_leaves_nothing_that_counts(tmp_path: Path, pairs, quiet: Console) -> None:
+    config = config_of_files(tmp_path, pairs)
+    run = RunFolder.of(config, tmp_path / "run")
+    endless = tmp_path / "endless.toml"
+    endless.write_text(
+        'name = "endless"\nlanguages = { source = "xa", target = "xb" }\n'
+        "[corpus]\ntrain = [{ toy = 100000000 }]\ndev.here = { toy = 5 }\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "training.cli", "prepare", "--config", endless, "--run", run.path],
+        stderr=subprocess.DEVNULL,
+    )
+    while not list(run.path.glob(".prepare-*/clean.source.txt")):
+        assert process.poll() is None, "it should work until it is killed"
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert not run.prepared.exists()
     assert prepare(config, run, console=quiet).training_pairs == len(pairs)
     assert [path.name for path in run.path.iterdir() if path.name.startswith(".")] == []
 
