@@ -45,10 +45,10 @@ class TorchActor:
         return action
 
     def state_range(self) -> float:
-        """Return the range that holds the largest unit of 99% of all steps seen, at least 1, in eighths."""
+        """Return the range that holds the largest unit of 95% of all steps seen, at least 1, in eighths."""
         if not self._largest:
             return 1.0
-        typical = float(torch.cat(self._largest).quantile(0.99))
+        typical = float(torch.cat(self._largest).quantile(0.95))
         return max(1.0, float(np.ceil(typical * 8) / 8))
 
 
@@ -166,6 +166,6 @@ def check_quantised(fp32: Mapping[str, Measured], int8: Mapping[str, Measured]) 
     ]
     if failed:
         raise ExportError(
-            f"int8 loses more than {MAX_BLEU_LOSS} BLEU on the dev set ({'; '.join(failed)});"
+            f"int8 loses more than {MAX_BLEU_LOSS} BLEU ({'; '.join(failed)});"
             ' export with quantisation = "fp32", or train longer: outliers in the weights cost precision'
         )

@@ -4,7 +4,6 @@ weights → fp32 graphs → parity with torch → int8 graphs → parity with fp
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,10 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from training.config import Config
-from training.corpus.cache import EOS, TokenCorpus
-from training.decoding.hypothesis import LengthLimits
 from training.errors import ExportError
-from training.evaluation.metrics import References
 from training.export.actor_files import read_actors
 from training.export.bundle import CARD_NAME, ENCODER_NAME, GOLDEN_NAME, STEP_NAME, refuse_to_overwrite, write_bundle
 from training.export.calibration import calibrate
@@ -41,8 +37,8 @@ from training.export.sessions import BundleSessions
 from training.export.weights import ModelWeights, model_weights, rounded_to_half, unit_ranges
 from training.nmt.checkpoint import load_description, load_model
 from training.recipes.actor import open_run
+from training.recipes.export_data import ExportTexts, parity_sources, read_texts
 from training.recipes.run_folder import RunFolder
-from training.tokenizer.subwords import Subwords
 
 PLAIN = "greedy"
 GOLDEN_CANDIDATES = 200
@@ -59,8 +55,10 @@ def command(
     ] = None,
     default_objective: Annotated[str | None, typer.Option(help="actor that acts when a request names none")] = None,
     version: Annotated[str, typer.Option(help="version of the bundle, as in 1.2.3")] = "1.0.0",
-    sentences: Annotated[int, typer.Option(min=1, help="sentences whose words must equal torch's")] = 500,
-    dev_sentences: Annotated[int, typer.Option(min=10, help="dev sentences to hold int8 against fp32 on")] = 1000,
+    parity_sentences: Annotated[int, typer.Option(min=1, help="sentences whose words must equal torch's")] = 500,
+    sentences: Annotated[
+        int, typer.Option(min=10, help="dev and test sentences, at most, to hold int8 against fp32 on")
+    ] = 2000,
     force: Annotated[bool, typer.Option(help="replace an existing bundle")] = False,
     threads: Annotated[int, typer.Option(min=1, help="threads to compute with")] = 1,
 ) -> None:
@@ -75,22 +73,10 @@ def command(
         actors=actor,
         default_objective=default_objective,
         version=version,
+        parity_sentences=parity_sentences,
         sentences=sentences,
-        dev_sentences=dev_sentences,
         force=force,
     )
-
-
-@dataclass(frozen=True)
-class _Dev:
-    """The dev set that int8, calibration and golden examples are made with."""
-
-    name: str
-    texts: list[str]
-    references: list[str]
-    sources: list[list[int]]
-    limits: LengthLimits
-    target: Subwords
 
 
 def export(
@@ -102,8 +88,8 @@ def export(
     actors: Sequence[str] | None = None,
     default_objective: str | None = None,
     version: str = "1.0.0",
-    sentences: int = 500,
-    dev_sentences: int = 1000,
+    parity_sentences: int = 500,
+    sentences: int = 2000,
     force: bool = False,
     console: Console | None = None,
 ) -> dict[str, Any]:
@@ -117,39 +103,33 @@ def export(
     for name, reason in left_out.items():
         console.print(f"actor {name} is left out: it {reason}", highlight=False)
     _check_default(default_objective, found)
-    dev = _dev_set(config, run, dev_sentences)
+    texts = read_texts(config, run, sentences)
     units = unit_ranges([actor.weights for actor in found])
 
     # fp32 must be torch, word for word.
-    console.print("fp32 graphs against torch …")
     torch_actors = {actor.weights.name: TorchActor(actor.weights) for actor in found}
     fp32 = BundleSessions(build_graphs(weights, [actor.weights for actor in found], "fp32"))
-    sources = _parity_sources(config, run, sentences)
+    sources = parity_sources(config, run, texts, parity_sentences)
     parity: dict[str, str] = {}
+    console.print(f"fp32 graphs against torch, {len(sources)} sentences:", highlight=False)
     for name in (PLAIN, *units):
-        result = check_against_torch(model, fp32, sources, dev.limits, torch_actors.get(name), units.get(name), name)
+        result = check_against_torch(model, fp32, sources, texts.limits, torch_actors.get(name), units.get(name), name)
         parity[f"{name}, fp32 against torch"] = str(result)
         console.print(f"  {name}: {result}", highlight=False)
 
     # int8 must be fp32, within 0.3 BLEU.
-    references = References(dev.references)
     state_range = max([1.0, *(actor.state_range() for actor in torch_actors.values())])
-    measured = {"fp32": _measure_all(fp32, dev, references, units, console)}
     graphs, sessions = _final_graphs(config, weights, found, state_range, fp32)
     kind = config.export.quantisation
+    console.print(f"BLEU on {texts.name}:", highlight=False)
+    measured = {"fp32": _measure_all("fp32", fp32, texts, units, console)}
     if kind == "int8":
-        measured["int8"] = _measure_all(sessions, dev, references, units, console)
+        measured["int8"] = _measure_all("int8", sessions, texts, units, console)
         check_quantised(measured["fp32"], measured["int8"])
         for name in measured["int8"]:
             bleu = {of: measured[of][name].scores.bleu for of in measured}
-            parity[f"{name}, BLEU on {len(dev.texts)} sentences of {dev.name}"] = (
-                f"{bleu['fp32']:.2f} in fp32, {bleu['int8']:.2f} in int8"
-            )
+            parity[f"{name}, BLEU on {texts.name}"] = f"{bleu['fp32']:.2f} in fp32, {bleu['int8']:.2f} in int8"
 
-    plain = measured[kind][PLAIN]
-    calibration = calibrate(
-        [output.score for output in plain.outputs], plain.texts, dev.references, dev.name
-    ).as_manifest()
     facts = BundleFacts(
         source=config.languages.source,
         target=config.languages.target,
@@ -159,8 +139,8 @@ def export(
         tokenizer_files=(run.source_tokenizer.name, run.target_tokenizer.name),
         actors=found,
         default_objective=default_objective,
-        calibration=calibration,
-        scores=_scores(run, dev, measured[kind], references),
+        calibration=_calibration(texts, measured[kind][PLAIN]),
+        scores=_scores(run, texts, measured[kind]),
         provenance=_provenance(config, config_file, description, state_range),
         licence=config.export.licence,
         version=version,
@@ -170,7 +150,7 @@ def export(
         STEP_NAME: graphs.step,
         run.source_tokenizer.name: run.source_tokenizer.read_bytes(),
         run.target_tokenizer.name: run.target_tokenizer.read_bytes(),
-        GOLDEN_NAME: _golden(config, sessions, dev, units),
+        GOLDEN_NAME: _golden(config, sessions, texts, units),
         CARD_NAME: make_model_card(facts, config.export, parity).encode(),
     }
     beside = {CHECKPOINT_NAME: pack_model(weights, portable_description(config, description))}
@@ -202,56 +182,32 @@ def _final_graphs(
 
 
 def _measure_all(
-    sessions: BundleSessions,
-    dev: _Dev,
-    references: References,
-    units: Mapping[str, tuple[int, int]],
-    console: Console,
+    kind: str, sessions: BundleSessions, texts: ExportTexts, units: Mapping[str, tuple[int, int]], console: Console
 ) -> dict[str, Measured]:
-    console.print(f"BLEU on {len(dev.texts)} sentences of {dev.name} …", highlight=False)
     measured = {
-        name: measure(sessions, dev.sources, references, dev.target.decode, dev.limits, units.get(name))
+        name: measure(sessions, texts.sources, texts.references, texts.target.decode, texts.limits, units.get(name))
         for name in (PLAIN, *units)
     }
-    console.print("  " + ", ".join(f"{name} {result.scores.bleu:.2f}" for name, result in measured.items()))
+    line = ", ".join(f"{name} {result.scores.bleu:.2f}" for name, result in measured.items())
+    console.print(f"  {kind}: {line}", highlight=False)
     return measured
 
 
-def _golden(config: Config, sessions: BundleSessions, dev: _Dev, units: dict[str, tuple[int, int]]) -> bytes:
+def _calibration(texts: ExportTexts, plain: Measured) -> dict[str, Any]:
+    """Fit the confidence on the first dev set alone: test sets are for reporting."""
+    rows = slice(texts.dev_sentences)
+    scores = [output.score for output in plain.outputs[rows]]
+    return calibrate(scores, plain.texts[rows], texts.reference_texts[rows], texts.dev_name).as_manifest()
+
+
+def _golden(
+    config: Config, sessions: BundleSessions, texts: ExportTexts, units: Mapping[str, tuple[int, int]]
+) -> bytes:
     examples = config.export.golden_examples
-    count = max(GOLDEN_CANDIDATES, 5 * examples)
-    return make_golden(sessions, dev.texts[:count], dev.sources[:count], dev.target.decode, units, dev.limits, examples)
-
-
-def _dev_set(config: Config, run: RunFolder, sentences: int) -> _Dev:
-    found = run.dev_set(next(iter(config.corpus.dev)))
-    texts, references = found.sources[:sentences], found.references[:sentences]
-    source = Subwords.load(run.source_tokenizer)
-    return _Dev(
-        found.name,
-        texts,
-        references,
-        [[*source.encode(text), EOS] for text in texts],
-        LengthLimits.from_config(config.decoding),
-        Subwords.load(run.target_tokenizer),
+    rows = slice(max(GOLDEN_CANDIDATES, 5 * examples))
+    return make_golden(
+        sessions, texts.texts[rows], texts.sources[rows], texts.target.decode, units, texts.limits, examples
     )
-
-
-def _parity_sources(config: Config, run: RunFolder, sentences: int) -> list[list[int]]:
-    """Return different sentences of the dev and test sets, and of the training text where those are too few."""
-    source = Subwords.load(run.source_tokenizer)
-    longest = config.decoding.max_length
-    chosen: dict[tuple[int, ...], None] = {}
-    for evaluation_set in (*run.dev_sets(config), *run.test_sets(config)):
-        for text in evaluation_set.sources:
-            if len(chosen) < sentences:
-                chosen[(*source.encode(text)[: longest - 1], EOS)] = None
-    if len(chosen) < sentences and run.data.is_dir():
-        corpus = TokenCorpus.open(run.data)
-        for index in range(len(corpus)):
-            if len(chosen) < sentences:
-                chosen[tuple(int(word) for word in corpus.pair(index)[0][-longest:])] = None
-    return [list(ids) for ids in chosen]
 
 
 def _check_default(default_objective: str | None, actors: Sequence[ActorFacts]) -> None:
@@ -262,9 +218,7 @@ def _check_default(default_objective: str | None, actors: Sequence[ActorFacts]) 
         )
 
 
-def _scores(
-    run: RunFolder, dev: _Dev, measured: Mapping[str, Measured], references: References
-) -> list[dict[str, Any]]:
+def _scores(run: RunFolder, texts: ExportTexts, measured: Mapping[str, Measured]) -> list[dict[str, Any]]:
     """What `evaluate` measured; for a decoder it did not, what the shipped bundle says, or else the export's own."""
     decoders = [None if name == PLAIN else name for name in measured]
     evaluated = read_scores(run.reports / "evaluate.json", [name for name in decoders if name])
@@ -274,19 +228,19 @@ def _scores(
         if not any(score["objective"] == objective for score in scores):
             scores = scores + [score for score in shipped if score["objective"] == objective]
         if not any(score["objective"] == objective for score in scores):
-            scores = [*scores, _dev_score(dev, objective, measured[objective or PLAIN], references)]
+            scores = [*scores, _own_score(texts, objective, measured[objective or PLAIN])]
     return scores
 
 
-def _dev_score(dev: _Dev, objective: str | None, measured: Measured, references: References) -> dict[str, Any]:
+def _own_score(texts: ExportTexts, objective: str | None, measured: Measured) -> dict[str, Any]:
     return {
-        "test_set": dev.name,
+        "test_set": " + ".join(texts.sets),
         "decoder": "greedy",
         "objective": objective,
         "bleu": round(measured.scores.bleu, 2),
         "chrf": round(measured.scores.chrf, 2),
         "length_ratio": round(measured.scores.length_ratio, 3),
-        "signature": references.signatures()["bleu"],
+        "signature": texts.references.signatures()["bleu"],
     }
 
 
