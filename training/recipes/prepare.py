@@ -1,17 +1,13 @@
 """`nudge-train prepare`: text in, subwords and ids out.
 
 Read, clean, learn the subwords, encode.  The texts pass as streams, so the corpus never has to fit into memory.
-Everything is made in a partial folder and moved into the run when it is whole; `prepared.json` is written last.
-A run whose `prepared.json` has the config's fingerprint is finished, and nothing else is.
+Everything is made in a partial folder and moved into the run when it is whole; its record is written last.
 """
 
-import hashlib
-import json
 import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,25 +20,14 @@ from rich.table import Table
 from training.config import Config, ParallelText, load_config
 from training.corpus.cache import TokenCorpus
 from training.corpus.cleaning import Cleaner, CleaningReport
-from training.corpus.reading import Pair, describe, input_files, read_lines, read_pairs
+from training.corpus.reading import Pair, describe, read_lines, read_pairs
 from training.errors import CorpusError, TrainingError
+from training.recipes.prepared import Prepared, find_prepared, fingerprint_of, write_record
 from training.recipes.run_folder import RunFolder, evaluation_files
 from training.tokenizer.subwords import Subwords, learn_subwords
 
-FORMAT = 1
 PARTIAL = ".prepare-"  # and the id of the process that works in it
 CHUNK_PAIRS = 10_000
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What `prepare` left in the run's folder."""
-
-    training_pairs: int
-    source_tokens: int
-    target_tokens: int
-    source_vocabulary: int
-    target_vocabulary: int
 
 
 def command(
@@ -58,12 +43,12 @@ def command(
 def prepare(config: Config, run: RunFolder, *, force: bool = False, console: Console | None = None) -> Prepared:
     """Make the run's data from the config's corpora, unless that is done already; return what is there."""
     console = console or Console(stderr=True)
-    finished = _finished(config, run)
+    finished = find_prepared(config, run)
     if finished is not None and not force:
         console.print(f"{run.path}: prepared already from this config, nothing to do (--force prepares again)")
         return finished
     _refuse_to_pull_the_data_from_under_a_model(run, force)
-    fingerprint = _fingerprint(config)
+    fingerprint = fingerprint_of(config)
     _remove_what_was_killed(run)
     partial = run.path / f"{PARTIAL}{os.getpid()}"
     partial.mkdir(parents=True)
@@ -71,7 +56,7 @@ def prepare(config: Config, run: RunFolder, *, force: bool = False, console: Con
         with _progress(console) as progress:
             prepared, reports = _prepare_into(RunFolder(partial, run.is_joint), config, progress, console)
         _move_into_place(partial, run)
-        _write_json(run.prepared, {"format": FORMAT, **fingerprint, **vars(prepared), "texts": reports})
+        write_record(run, prepared, fingerprint, reports)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     console.print(
@@ -81,18 +66,6 @@ def prepare(config: Config, run: RunFolder, *, force: bool = False, console: Con
         highlight=False,
     )
     return prepared
-
-
-def require_prepared(config: Config, run: RunFolder) -> Prepared:
-    """Return what `prepare` left in the run's folder; raise `CorpusError` when it is not there or of another config."""
-    if not run.prepared.exists():
-        raise CorpusError(f"{run.path}: not prepared yet; run `nudge-train prepare` with this config first")
-    finished = _finished(config, run)
-    if finished is None:
-        raise CorpusError(
-            f"{run.path}: prepared from another config or from other files; run `nudge-train prepare` again"
-        )
-    return finished
 
 
 def _prepare_into(
@@ -229,38 +202,6 @@ def _ticking(pairs: Iterable[Pair], progress: Progress, task: TaskID) -> Iterato
     progress.update(task, total=count, completed=count)
 
 
-def _fingerprint(config: Config) -> dict[str, Any]:
-    """Return what decides the outcome: the config's sections, and the size and time of every file they name.
-
-    Folders are left out, so that a prepared run can be moved to another machine, with its corpora or without.
-    """
-    sections = config.model_dump(mode="json", include={"languages", "corpus", "tokenizer"})
-    texts = [*config.corpus.train, *config.corpus.dev.values(), *config.corpus.test.values()]
-    paths = [path for text in texts for path in input_files(text)]
-    described = json.dumps(sections, sort_keys=True)
-    for path in paths:
-        described = described.replace(json.dumps(str(path)), json.dumps(path.name))
-    status = [path.stat() if path.exists() else None for path in paths]
-    return {
-        "config": hashlib.sha256(described.encode()).hexdigest(),
-        "files": [[entry.st_size, entry.st_mtime_ns] if entry else None for entry in status],
-    }
-
-
-def _finished(config: Config, run: RunFolder) -> Prepared | None:
-    """Return what is prepared in `run`, or None when it is not finished or not of this config and these files."""
-    try:
-        record = json.loads(run.prepared.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
-    now = _fingerprint(config)
-    if record.get("format") != FORMAT or record.get("config") != now["config"]:
-        return None
-    if any(there not in (None, then) for there, then in zip(now["files"], record["files"], strict=True)):
-        return None
-    return Prepared(**{name: record[name] for name in Prepared.__dataclass_fields__})
-
-
 def _refuse_to_pull_the_data_from_under_a_model(run: RunFolder, force: bool) -> None:
     if not force and (run.model.exists() or run.checkpoints.exists()):
         raise TrainingError(
@@ -287,12 +228,6 @@ def _move_into_place(partial: Path, run: RunFolder) -> None:
         if destination.is_dir():
             shutil.rmtree(destination)
         part.rename(destination)
-
-
-def _write_json(path: Path, value: object) -> None:
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(path)
 
 
 def _progress(console: Console) -> Progress:

@@ -14,7 +14,8 @@ from training.corpus.cache import TokenCorpus
 from training.corpus.toy import toy_pairs
 from training.errors import CorpusError, TrainingError
 from training.recipes import prepare as recipe
-from training.recipes.prepare import prepare, require_prepared
+from training.recipes.prepare import prepare
+from training.recipes.prepared import require_prepared
 from training.recipes.run_folder import RunFolder
 from training.tokenizer.subwords import Subwords
 
@@ -127,7 +128,7 @@ def test_work_that_was_cut_off_is_not_taken_for_finished(
 ) -> None:
     config = config_of_files(tmp_path, pairs)
     run = RunFolder.of(config, tmp_path / "run")
-    monkeypatch.setattr(recipe, "_write_json", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(recipe, "write_record", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         prepare(config, run, console=quiet)
     monkeypatch.undo()
@@ -165,7 +166,7 @@ def test_preparing_anew_over_older_data_is_not_finished_when_cut_off(
     config = config_of_files(tmp_path, pairs)
     run = RunFolder.of(config, tmp_path / "run")
     prepare(config, run, console=quiet)
-    monkeypatch.setattr(recipe, "_write_json", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(recipe, "write_record", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         prepare(config, run, force=True, console=quiet)
     with pytest.raises(CorpusError, match="not prepared yet"):
