@@ -66,8 +66,7 @@ class PolicyGradientLearner:
     def update_actor(self, batch: Minibatch, noise: torch.Generator) -> dict[str, float]:
         """Lines 11-15: a pair of D_φ, DECODE, weights by how well the critic knows each sample, and a step up r^c."""
         r, rc, action_norm = self.decode(self.config.actor_samples, batch, noise, with_reference=False)
-        w = torch.ones_like(r) if self.config.vanilla else torch.exp(-((rc.detach() - r) ** 2) / self.config.tau)
-        w = w / w.sum(dim=1, keepdim=True)
+        w = critic_aware_weights(rc.detach(), r, torch.inf if self.config.vanilla else self.config.tau)
         _descend(self.actor_optimizer, -(w * rc).sum(dim=1).mean())
         return {
             "true_return": r.mean().item(),
@@ -100,6 +99,14 @@ class PolicyGradientLearner:
             r = torch.cat([r, references_r], dim=1)
         rc = self.critic(*batch.padded_references(), states, mask).view(len(batch), -1)
         return Decoded(r, rc, found.action_norms.sum() / found.mask.sum())
+
+
+def critic_aware_weights(rc: Tensor, r: Tensor, tau: float) -> Tensor:
+    """w̃_k = w_k / Σ_k w_k  with  w_k = exp(−(r^c_k − r_k)² / τ),  over the samples [B, K] of each sentence.
+
+    That is a softmax, which does not divide zero by zero where the critic is wrong about every sample.
+    """
+    return torch.softmax(-((rc - r) ** 2) / tau, dim=1)
 
 
 def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:

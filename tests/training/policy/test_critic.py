@@ -1,0 +1,70 @@
+import pytest
+import torch
+
+from training.policy.critic import Critic
+
+REFERENCES = torch.tensor([[4, 5, 3], [6, 3, 0]])
+REFERENCE_MASK = (REFERENCES > 0).float()
+
+
+def rows(seed=0):
+    """Two samples of each of two references, of 4, 2, 3 and 1 steps."""
+    torch.manual_seed(seed)
+    mask = (torch.arange(4) < torch.tensor([[4], [2], [3], [1]])).float()
+    return torch.randn(4, 4, 6) * mask.unsqueeze(2), mask
+
+
+def trained_looking(is_bounded):
+    torch.manual_seed(1)
+    critic = Critic(vocabulary=9, state=6, units=8, is_bounded=is_bounded)
+    torch.nn.init.normal_(critic.output.weight, std=5.0)
+    return critic
+
+
+@pytest.mark.parametrize("is_bounded", [True, False])
+def test_an_untrained_critic_predicts_the_mean_it_is_given(is_bounded):
+    critic = Critic(vocabulary=9, state=6, units=8, is_bounded=is_bounded)
+    critic.start_at(0.7)
+    predicted = critic(REFERENCES, REFERENCE_MASK, *rows())
+    assert predicted.tolist() == pytest.approx([0.7] * 4)
+
+
+def test_a_bounded_critic_stays_between_zero_and_one_and_an_unbounded_one_does_not():
+    bounded = trained_looking(True)(REFERENCES, REFERENCE_MASK, *rows())
+    unbounded = trained_looking(False)(REFERENCES, REFERENCE_MASK, *rows())
+    torch.testing.assert_close(bounded, torch.sigmoid(unbounded))
+    assert unbounded.abs().max() > 1
+
+
+def test_padding_and_other_rows_do_not_change_a_prediction():
+    critic = trained_looking(False)
+    states, mask = rows()
+    together = critic(REFERENCES, REFERENCE_MASK, states, mask)
+    alone = critic(REFERENCES[1:, :2], REFERENCE_MASK[1:, :2], states[2:, :3], mask[2:, :3])
+    torch.testing.assert_close(together[2:], alone)
+
+
+def test_the_gradient_reaches_real_states_and_no_padding():
+    critic = trained_looking(True)
+    states, mask = rows()
+    states.requires_grad_()
+    critic(REFERENCES, REFERENCE_MASK, states, mask).sum().backward()
+    reached = states.grad.abs().sum(dim=2)
+    assert (reached[mask > 0] > 0).all()
+    assert (reached[mask == 0] == 0).all()
+
+
+def test_it_learns_to_read_a_return_off_the_states():
+    torch.manual_seed(2)
+    critic = Critic(vocabulary=9, state=6, units=8, is_bounded=True)
+    optimizer = torch.optim.Adam(critic.parameters(), lr=1e-2)
+    errors = []
+    for step in range(150):
+        states, mask = rows(seed=step)
+        truth = torch.sigmoid(2 * states[:, 0, 0])  # the first number of the first state
+        loss = ((critic(REFERENCES, REFERENCE_MASK, states, mask) - truth) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        errors.append(loss.item())
+    assert sum(errors[-20:]) < 0.25 * sum(errors[:20])
