@@ -17,6 +17,7 @@ from service.engine.slots import Slots, padded
 from service.engine.stepper import Bindings, Stepper
 
 MAX_BINDINGS = 256  # a few kilobytes each
+KEPT_WIDTH = 64  # an idle lane for longer sources than this gives its memory back
 NARROW_EVERY = 16  # steps between looks at whether the width could shrink
 
 
@@ -117,6 +118,8 @@ class Lane:
                 self._move(tenant, verdict, next_states)
         for tenant in done:
             self.remove(tenant)
+        if not self.rows and self.max_width > KEPT_WIDTH:
+            self._slots.release()
         return done
 
     def _move(self, tenant: Tenant, moves: Moves, next_states: Floats) -> None:

@@ -6,6 +6,8 @@ sentences reads no padding for a long one that is not there.  Changing S moves r
 Shapes:  C capacity in rows · S present width, even · K key · W values · H state · U actor units
 """
 
+import mmap
+
 import numpy as np
 
 from service.engine.probabilities import Array, Floats, Ints
@@ -31,10 +33,9 @@ class Slots:
         self._gains: Floats | None = None
         if shape.actor_units:
             self._gains = np.zeros((capacity, shape.actor_units), np.float32)
-        # Pages are touched only as rows come into use: a lane nobody needs costs next to nothing.
         positions = capacity * max_width
-        self._flat_keys: Floats = np.zeros(positions * shape.key, np.float32)
-        self._flat_values: Floats = np.zeros(positions * shape.values, np.float32)
+        self._keys_memory, self._flat_keys = _reserve(positions * shape.key)
+        self._values_memory, self._flat_values = _reserve(positions * shape.values)
         self._flat_mask: Floats = np.zeros(positions, np.float32)
         self.width = NARROWEST
         self._keys, self._values, self._mask = self._views(self.width)
@@ -85,6 +86,12 @@ class Slots:
         self.width = width
         self._keys, self._values, self._mask = new
 
+    def release(self) -> None:
+        """Give the memory of keys and values back until it is needed again; every row is lost."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._keys_memory.madvise(mmap.MADV_DONTNEED)
+            self._values_memory.madvise(mmap.MADV_DONTNEED)
+
     def _views(self, width: int) -> tuple[Floats, Floats, Floats]:
         C, positions = self._capacity, self._capacity * width
         K, W = (flat.size // self._flat_mask.size for flat in (self._flat_keys, self._flat_values))
@@ -93,3 +100,9 @@ class Slots:
             self._flat_values[: positions * W].reshape(C, width, W),
             self._flat_mask[:positions].reshape(C, width),
         )
+
+
+def _reserve(size: int) -> tuple[mmap.mmap, Floats]:
+    """Return an array of `size` zeros that takes memory only where it is used, and the mapping behind it."""
+    memory = mmap.mmap(-1, max(4 * size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return memory, np.frombuffer(memory, np.float32, count=size)

@@ -49,6 +49,17 @@ def test_a_slot_that_is_overwritten_keeps_nothing_of_the_old_row(model) -> None:
     assert_holds(slots, 0, 2.0, length=3)
 
 
+def test_released_slots_are_empty_and_can_be_used_again(model) -> None:
+    slots = Slots(model.shape, max_width=32, capacity=4)
+    slots.set_width(8, rows=0)
+    filled(slots, 0, mark=1.0, length=8)
+    keys = slots.inputs()["keys"]
+    slots.release()
+    assert (keys == 0).all()
+    filled(slots, 0, mark=3.0, length=5)
+    assert_holds(slots, 0, 3.0, length=5)
+
+
 def test_a_moved_row_is_the_same_in_its_new_slot(model) -> None:
     slots = Slots(model.shape, max_width=32, capacity=4)
     slots.set_width(8, rows=0)
