@@ -52,7 +52,7 @@ multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DA
 	@test -n "$(DATA)" || { echo "say where the corpora are: make multi30k DATA=<folder with multi30k/>"; exit 2; }
 	DATA=$(DATA) $(BIN)/nudge-train prepare --config training/configs/multi30k-de-en.toml
 	DATA=$(DATA) $(BIN)/nudge-train pretrain --config training/configs/multi30k-de-en.toml --processes 2
-	DATA=$(DATA) $(BIN)/nudge-train evaluate --config training/configs/multi30k-de-en.toml --decoders greedy --decoders beam
+	DATA=$(DATA) $(BIN)/nudge-train evaluate --config training/configs/multi30k-de-en.toml --decoder greedy --decoder beam
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
