@@ -1,6 +1,7 @@
 """models/manifest.schema.json describes what a bundle's manifest may be, and both halves agree with it."""
 
 import copy
+import hashlib
 import json
 from pathlib import Path
 
@@ -147,3 +148,21 @@ def put(target, path, value):
     for part in path[:-1]:
         target = target[part]
     target[path[-1]] = value
+
+
+def bundles() -> list[Path]:
+    folders = [ROOT / "tests" / "fixtures" / "models", ROOT / "models"]
+    return sorted(path.parent for folder in folders for path in folder.glob("*/manifest.json"))
+
+
+@pytest.mark.parametrize("bundle", bundles(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_bundle_in_the_tree_is_what_its_manifest_says(bundle):
+    manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+    validate_manifest(manifest)
+    assert manifest["name"] == bundle.name
+    for name, facts in manifest["files"].items():
+        data = (bundle / name).read_bytes()
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (facts["bytes"], facts["sha256"]), name
+    assert sum(facts["bytes"] for facts in manifest["files"].values()) <= 20_000_000
+    if (bundle / "checkpoint.safetensors").exists():
+        assert (bundle / "checkpoint.safetensors").stat().st_size <= 25_000_000

@@ -29,10 +29,10 @@ from training.export.checkpoint import (
 )
 from training.export.golden import make_golden
 from training.export.graph import Graphs, build_graphs
+from training.export.known_facts import read_scores, read_shipped_scores, shipped_state_range
 from training.export.manifest import ActorFacts, BundleFacts
 from training.export.model_card import make_model_card
 from training.export.parity import Measured, TorchActor, check_against_torch, check_quantised, measure
-from training.export.reported_scores import read_scores, read_shipped_scores
 from training.export.sessions import BundleSessions
 from training.export.weights import ModelWeights, model_weights, rounded_to_half, unit_ranges
 from training.nmt.checkpoint import load_description, load_model
@@ -118,7 +118,7 @@ def export(
         console.print(f"  {name}: {result}", highlight=False)
 
     # int8 must be fp32, within 0.3 BLEU.
-    state_range = max([1.0, *(actor.state_range() for actor in torch_actors.values())])
+    state_range = max([shipped_state_range(run.path / SHIPPED_NAME), *(a.state_range() for a in torch_actors.values())])
     graphs, sessions = _final_graphs(config, weights, found, state_range, fp32)
     kind = config.export.quantisation
     console.print(f"BLEU on {texts.name}:", highlight=False)

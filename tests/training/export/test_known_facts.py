@@ -3,7 +3,7 @@ import json
 import pytest
 
 from training.errors import ExportError
-from training.export.reported_scores import read_scores
+from training.export.known_facts import read_scores, read_shipped_scores, shipped_state_range
 
 
 def write_report(path, decoders):
@@ -52,3 +52,10 @@ def test_foreign_file_is_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(ExportError, match="evaluate again"):
         read_scores(path, [])
+
+
+def test_run_that_was_unpacked_knows_what_was_shipped(tmp_path):
+    path = tmp_path / "shipped.json"
+    assert (read_shipped_scores(path), shipped_state_range(path)) == ([], 1.0)
+    path.write_text(json.dumps({"scores": [{"test_set": "news"}], "provenance": {"state_range": 1.5}}))
+    assert (read_shipped_scores(path), shipped_state_range(path)) == ([{"test_set": "news"}], 1.5)

@@ -1,4 +1,4 @@
-"""Read what `nudge-train evaluate` measured, in the form a manifest keeps."""
+"""What is known of a run before it is exported: what `evaluate` measured, and what the bundle it came from says."""
 
 import json
 from collections.abc import Sequence
@@ -31,6 +31,13 @@ def read_shipped_scores(path: Path) -> list[dict[str, Any]]:
         return []
     scores: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["scores"]
     return scores
+
+
+def shipped_state_range(path: Path) -> float:
+    """Return the state range of that manifest, so that the same actors give the same graphs again; 1 without one."""
+    if not path.is_file():
+        return 1.0
+    return float(json.loads(path.read_text(encoding="utf-8"))["provenance"].get("state_range", 1.0))
 
 
 def _entry(test_set: dict[str, Any], row: dict[str, Any], actors: Sequence[str]) -> dict[str, Any] | None:
