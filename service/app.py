@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -21,6 +23,8 @@ from service.metrics import Metrics
 from service.settings import Settings
 from service.text import detection
 
+log = structlog.get_logger("nudge.app")
+
 WEB_FOLDER = Path(__file__).resolve().parent / "web"
 _SAVE_USAGE_EVERY_S = 10.0
 
@@ -32,11 +36,14 @@ def create_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await asyncio.gather(registry.start(), asyncio.to_thread(detection.warm_up))
+        # In the background: /health answers at once, /ready says when the models are there.
+        loading = asyncio.create_task(_load(context))
         saving = asyncio.create_task(_save_usage(context.gate))
         yield
-        context.is_stopping = True
+        context.is_started = False
         saving.cancel()
+        loading.cancel()
+        await asyncio.gather(saving, loading, return_exceptions=True)
         await registry.close()
         context.gate.save()
 
@@ -69,6 +76,19 @@ def create_app(settings: Settings) -> FastAPI:
 def engine_settings(settings: Settings) -> EngineSettings:
     """The engine's share of the settings."""
     return EngineSettings(threads=settings.threads, max_rows=settings.slots, queue_tokens=settings.queue_tokens)
+
+
+async def _load(context: Context) -> None:
+    """Load every bundle and the language model; then the service is ready."""
+    started = time.perf_counter()
+    try:
+        await asyncio.gather(context.registry.start(), asyncio.to_thread(detection.warm_up))
+    except Exception:
+        log.exception("loading_failed")
+        raise
+    context.is_started = True
+    pairs = ["-".join(loaded.pair) for loaded in context.registry.pairs()]
+    log.info("ready", pairs=pairs, seconds=round(time.perf_counter() - started, 2))
 
 
 async def _save_usage(gate: Gate) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-TOY_MODELS = Path(os.environ.get("TOY_MODELS") or Path(__file__).parent / "fixtures" / "models")
+TOY_MODELS = Path(__file__).parent / "fixtures" / "models"
 NUDGE = Path(sys.executable).parent / "nudge"
 
 
@@ -94,8 +94,7 @@ def start_server(toy_models: Path, tmp_path_factory: pytest.TempPathFactory) -> 
             return bool(found)
 
         server.wait_until(is_listening, 60)
-        if wait:
-            server.wait_until(lambda: _is_ready(server), 60)
+        server.wait_until(lambda: _answers(server, "/ready" if wait else "/health"), 60)
         return server
 
     yield start
@@ -124,9 +123,9 @@ def toy_sentences(toy_models: Path) -> Callable[..., list[str]]:
     return make
 
 
-def _is_ready(server: Server) -> bool:
+def _answers(server: Server, path: str) -> bool:
     assert server.process.poll() is None, f"the server ended: {server.log()}"
     try:
-        return httpx.get(server.url + "/ready", timeout=60).status_code == 200
+        return httpx.get(server.url + path, timeout=60).status_code == 200
     except httpx.TransportError:
         return False

@@ -26,7 +26,7 @@ class Context:
     registry: Registry
     gate: Gate
     metrics: Metrics
-    is_stopping: bool = False
+    is_started: bool = False  # the models are loaded, and the service is not stopping
 
 
 def context_of(request: Request) -> Context:

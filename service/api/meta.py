@@ -97,12 +97,11 @@ async def health() -> Response:
 async def ready(request: Request) -> Response:
     """Whether requests would be served now, and which bundles are refused and why."""
     context = context_of(request)
-    if context.is_stopping or not context.registry.is_ready:
+    if not context.is_started:
+        raise NotReady("The service is starting or stopping.", retry_after_s=1.0)
+    if not context.registry.is_ready:
         refused = "; ".join(f"{problem.folder.name}: {problem.reason}" for problem in context.registry.problems())
-        raise NotReady(
-            "The service is stopping." if context.is_stopping else f"No model is loaded. {refused}".strip(),
-            retry_after_s=2.0,
-        )
+        raise NotReady(f"No model is loaded. {refused}".strip(), retry_after_s=2.0)
     return JSONResponse(
         {
             "status": "ready",

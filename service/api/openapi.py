@@ -50,7 +50,7 @@ def _native_paths(settings: Settings) -> dict[str, Any]:
             "description": "The translation; with stream=true, the events start, token, sentence, done and error.",
             "content": {
                 "application/json": {"schema": reference("Translation")},
-                "text/event-stream": {"schema": STRING},
+                "text/event-stream": {"schema": schemas.EVENT},
             },
         },
         **_failures(400, 403, 413, 415, 429, 503, 504),

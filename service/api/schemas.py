@@ -139,6 +139,12 @@ NATIVE_ANSWER = record(
         "explain": array({"anyOf": [reference("Explanation"), array(reference("Explanation"))]}),
     },
 )
+EVENT = record(
+    {
+        "event": {"type": "string", "enum": ["start", "token", "sentence", "done", "error"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    }
+)
 DEEPL_ANSWER = record(
     {
         "translations": array(
