@@ -8,7 +8,6 @@ Rows join and leave at every turn.  Answers are handed back to the submitter's e
 """
 
 import asyncio
-import contextlib
 import logging
 import threading
 import time
@@ -28,7 +27,7 @@ from service.engine.worker import Worker, refusal
 
 logger = logging.getLogger(__name__)
 
-SWEEP_INTERVAL_S = 0.05  # how often the queue is searched for jobs that are cancelled or too late
+SWEEP_INTERVAL_S = 0.25  # how often the queue is searched for jobs that are too late
 MAX_RETRY_AFTER_S = 120.0
 # A sentence encoded alone costs twice as much as in a group of four, as long as the group's padded positions stay in
 # the processor's cache.  A long group would also hold up the rows that are being decoded.
@@ -142,28 +141,30 @@ class Engine:
             for ticket in tickets:
                 ticket.is_cancelled = True
                 ticket.answer.cancel()
-            self._queue.remove(tickets)
+            self._worker.statistics.cancelled += self._queue.remove(tickets)
             self._changed.notify()
 
     # On the engine's thread
 
     def _run(self) -> None:
+        statistics = self._worker.statistics
         while self._wait_for_work():
-            started = self._clock()
-            row_steps, cost = self._worker.statistics.row_steps, 0
+            started, row_steps = self._clock(), statistics.row_steps
+            cost = 0
             try:
                 cost = self._turn()
-            except Exception as error:
+            except Exception as error:  # a bug of ours: whoever is in the batch must hear of it, and the rest go on
                 logger.exception("a turn of the engine failed")
                 self._answer(self._worker.drop_all(EngineFailed(f"decoding failed: {error}")))
             self._mailbox.flush()
-            statistics = self._worker.statistics
             statistics.count_turn(statistics.row_steps - row_steps, cost, self._clock() - started)
 
     def _wait_for_work(self) -> bool:
         """Sleep until there is something to do; tell whether to go on at all."""
+        if self._worker.active_jobs:
+            return True
         with self._changed:
-            while not len(self._queue) and not self._worker.active_jobs:
+            while not len(self._queue):
                 if self._is_closing:
                     return False
                 self._changed.wait()
@@ -177,13 +178,7 @@ class Engine:
         self._answer(self._worker.drop_gone())
         newcomers = self._take_newcomers()
         if newcomers:
-            try:
-                self._worker.take_in(newcomers)
-            except Exception as error:
-                for ticket in newcomers:
-                    ticket.result = ticket.result or EngineFailed(f"encoding failed: {error}")
-                self._answer(newcomers)
-                raise
+            self._answer(self._worker.take_in(newcomers))
         self._answer(self._worker.step())
         return sum(ticket.cost for ticket in newcomers)
 
@@ -191,8 +186,9 @@ class Engine:
         """Take jobs, in the order of the queue, as long as there are rows for them and they make a good group."""
         newcomers: list[Ticket] = []
         with self._changed:
-            now = self._clock()
-            self._sweep(now)
+            if not len(self._queue):
+                return newcomers
+            self._sweep(self._clock())
             if self._is_worth_waiting():
                 return newcomers
             room, positions = self._worker.room(), 0
@@ -247,6 +243,9 @@ class Engine:
 
 
 def _call(on_token: OnToken, ticket: Ticket, token: int, log_probability: float, influence: float | None) -> None:
-    if not ticket.is_cancelled:
-        with contextlib.suppress(Exception):
-            on_token(token, log_probability, influence)
+    if ticket.is_cancelled:
+        return
+    try:
+        on_token(token, log_probability, influence)
+    except Exception:  # the caller's bug must not cost the other callers in the envelope their answers
+        logger.exception("on_token failed")

@@ -42,6 +42,8 @@ class Lane:
         self._bindings: dict[tuple[int, int], list[Bindings]] = {}  # by width and rows
         self._owners: list[Tenant | None] = []  # of each slot in use; None is a hole until `compact`
         self._holes: list[int] = []
+        self._tenants: dict[Tenant, None] = {}  # in the order they came
+        self._row_numbers = np.arange(capacity)
         self._steps = 0
 
     @property
@@ -57,6 +59,7 @@ class Lane:
     def place(self, tenant: Tenant, keys: Floats, values: Floats, state: Floats, gain: Floats) -> None:
         """Give a search its slots; `keys` [S, K], `values` [S, W] and `state` [H] are those of its source."""
         search, width = tenant.search, padded(tenant.source_length)
+        self._tenants[tenant] = None
         if width > self.width or not self.rows:
             self._set_width(width)
         noise = search.first_noise()
@@ -71,6 +74,7 @@ class Lane:
         """Take a search out of the batch; its slots are holes until a newcomer takes them or `compact` is called."""
         self._free(tenant.slots)
         tenant.slots = []
+        self._tenants.pop(tenant, None)
 
     def compact(self) -> None:
         """Close the holes by moving the last rows into them."""
@@ -102,13 +106,13 @@ class Lane:
         log_probabilities = self._stepper.log_probabilities[:rows]
         next_states = self._stepper.next_states[:rows]
         tokens = log_probabilities.argmax(axis=1)
-        best = log_probabilities[np.arange(rows), tokens]
+        best = log_probabilities[self._row_numbers[:rows], tokens]
         step = Step(log_probabilities, tokens.tolist(), best.tolist())
         # What most rows do: go on from their own next state with their likeliest token.
         self._slots.previous_ids[:rows] = tokens
         self._slots.states[:rows] = next_states
         done = []
-        for tenant in self._tenants():
+        for tenant in self._tenants:
             verdict = tenant.search.advance(step, tenant.slots)
             if verdict is GO_ON:
                 continue
@@ -136,7 +140,7 @@ class Lane:
         self._steps += 1
         if self._steps % NARROW_EVERY:
             return
-        needed = padded(max(tenant.source_length for tenant in self._tenants()))
+        needed = padded(max(tenant.source_length for tenant in self._tenants))
         if self.width - needed > needed // 4:
             self._set_width(needed)
 
@@ -145,9 +149,6 @@ class Lane:
             self._owners, self._holes = [], []
         if width != self.width:
             self._slots.set_width(width, len(self._owners))
-
-    def _tenants(self) -> list[Tenant]:
-        return list(dict.fromkeys(owner for owner in self._owners if owner is not None))
 
     def _take_slot(self, tenant: Tenant) -> int:
         if self._holes:

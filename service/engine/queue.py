@@ -61,17 +61,23 @@ class FairQueue:
         self.remove(gone)
         return gone
 
-    def remove(self, gone: Iterable[Ticket]) -> None:
-        """Take `gone` out; tickets that are not queued (any more) are ignored."""
+    def remove(self, gone: Iterable[Ticket]) -> int:
+        """Take `gone` out and return how many that were; tickets that are not queued (any more) are ignored."""
+        by_caller: dict[str, set[Ticket]] = {}
         for ticket in gone:
-            tickets = self._by_caller.get(ticket.job.caller)
-            if tickets is None or ticket not in tickets:
-                continue
-            tickets.remove(ticket)
-            self.queued_tokens -= ticket.cost
-            self._size -= 1
-            if not tickets:
-                del self._by_caller[ticket.job.caller]
+            by_caller.setdefault(ticket.job.caller, set()).add(ticket)
+        removed = 0
+        for caller, leaving in by_caller.items():
+            tickets = self._by_caller.get(caller, ())
+            staying = deque(ticket for ticket in tickets if ticket not in leaving)
+            removed += len(tickets) - len(staying)
+            self.queued_tokens -= sum(ticket.cost for ticket in tickets if ticket in leaving)
+            if staying:
+                self._by_caller[caller] = staying
+            elif tickets:
+                del self._by_caller[caller]
+        self._size -= removed
+        return removed
 
     def clear(self) -> list[Ticket]:
         """Take out and return everything."""

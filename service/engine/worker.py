@@ -1,12 +1,13 @@
 """The worker: encodes newcomers, steps the lanes, collects what is done.  Plain synchronous code of one thread."""
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import onnxruntime as ort
 
-from service.engine.errors import Cancelled, DeadlineExceeded, EngineError
+from service.engine.errors import Cancelled, DeadlineExceeded, EngineError, EngineFailed
 from service.engine.greedy import Report
 from service.engine.grouping import group_by_length
 from service.engine.lane import Lane, Tenant
@@ -19,6 +20,8 @@ from service.engine.statistics import Statistics
 from service.engine.stepper import Stepper
 from service.engine.ticket import Ticket
 from service.engine.types import EngineSettings, Hypothesis, Output
+
+logger = logging.getLogger(__name__)
 
 LANE_WIDTHS = (32, 64, 128)  # and the longest source of the bundle
 
@@ -88,37 +91,58 @@ class Worker:
         max_rows = self._settings.max_rows
         return Room(max_rows - self.active_rows, max_rows * POSITIONS_PER_ROW - positions, not self._active)
 
-    def take_in(self, tickets: Sequence[Ticket]) -> None:
-        """Encode newcomers and give their searches rows."""
-        sources = [ticket.job.source_ids for ticket in tickets]
-        for group in group_by_length([len(source) for source in sources], self._encode_group):
-            now = self._clock()
-            encoded = self._encoder.encode([sources[index] for index in group])
-            for row, index in enumerate(group):
-                ticket = tickets[index]
-                ticket.started_at = now
-                search = start_search(ticket.job, self._shape, self._report_of(ticket))
-                tenant = Tenant(search, len(ticket.job.source_ids))
-                lane = next(lane for lane in self._lanes if lane.max_width >= tenant.source_length)
-                gain = self._gain(ticket.job.gains)
-                lane.place(tenant, encoded.keys[row], encoded.values[row], encoded.states[row], gain)
-                self._active[tenant] = (ticket, lane)
-            self.statistics.encoded += len(group)
+    def take_in(self, tickets: Sequence[Ticket]) -> list[Ticket]:
+        """Encode newcomers and give their searches rows; return the tickets for which that failed."""
+        failed: list[Ticket] = []
+        for group in group_by_length([len(ticket.job.source_ids) for ticket in tickets], self._encode_group):
+            members = [tickets[index] for index in group]
+            try:
+                self._place(members)
+            except Exception as error:
+                failed += self._fail(members, error)
+        return failed
+
+    def _place(self, tickets: Sequence[Ticket]) -> None:
+        now = self._clock()
+        encoded = self._encoder.encode([ticket.job.source_ids for ticket in tickets])
+        self.statistics.encoded += len(tickets)
+        for row, ticket in enumerate(tickets):
+            ticket.started_at = now
+            search = start_search(ticket.job, self._shape, self._report_of(ticket))
+            tenant = Tenant(search, len(ticket.job.source_ids))
+            lane = next(lane for lane in self._lanes if lane.max_width >= tenant.source_length)
+            self._active[tenant] = (ticket, lane)
+            gain = self._gain(ticket.job.gains)
+            lane.place(tenant, encoded.keys[row], encoded.values[row], encoded.states[row], gain)
 
     def step(self) -> list[Ticket]:
         """Advance every row by one token; return the tickets that are done, with their results."""
-        done = []
+        done: list[Ticket] = []
         for lane in self._lanes:
             if not lane.rows:
                 continue
             self.statistics.count_step(lane.rows)
-            tenants = lane.step()
+            try:
+                tenants = lane.step()
+            except Exception as error:
+                done += self._fail([ticket for ticket, home in self._active.values() if home is lane], error)
+                continue
             now = self._clock()
             for tenant in tenants:
                 ticket, _ = self._active.pop(tenant)
                 ticket.result = self._output(ticket, tenant.search.hypotheses(), now)
                 done.append(ticket)
         return done
+
+    def _fail(self, tickets: Sequence[Ticket], error: Exception) -> Sequence[Ticket]:
+        """Give up `tickets`, of which some may have rows, because of a fault that is not theirs."""
+        logger.error("decoding failed", exc_info=error)
+        failure = EngineFailed(f"decoding failed: {error}")
+        for tenant in [tenant for tenant, (ticket, _) in self._active.items() if ticket in tickets]:
+            self._drop(tenant, failure)
+        for ticket in tickets:
+            ticket.result = failure
+        return tickets
 
     def drop_gone(self) -> list[Ticket]:
         """Take out the rows of jobs that were cancelled or are too late; return their tickets."""

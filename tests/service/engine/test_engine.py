@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -242,25 +243,41 @@ def test_closing_without_draining_drops_what_was_admitted(endless_model) -> None
     asyncio.run(scenario())
 
 
-def test_a_failing_step_fails_its_jobs_and_not_the_engine(model) -> None:
+def failing_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    failures = iter([RuntimeError("out of luck")])
+
+    def wrapper(*arguments: Any) -> Any:
+        for failure in failures:
+            raise failure
+        return function(*arguments)
+
+    return wrapper
+
+
+def test_a_failing_step_fails_the_jobs_of_its_lane_and_not_the_engine(endless_model) -> None:
     async def test(engine: Engine) -> None:
-        stepper = engine._worker._lanes[0]._stepper
-        run, calls = stepper.run, 0
-
-        def broken(bindings: object) -> None:
-            nonlocal calls
-            calls += 1
-            if calls == 1:
-                raise RuntimeError("out of luck")
-            run(bindings)
-
-        stepper.run = broken
+        bystander = asyncio.create_task(engine.submit(LONG))
+        await until(lambda: engine.stats().active_jobs == 1)
+        short_lane = engine._worker._lanes[0]
+        short_lane.step = failing_once(short_lane.step)
         with pytest.raises(EngineFailed, match="out of luck"):
             await engine.submit(SHORT)
         assert (await engine.submit(SHORT)).best.token_log_probabilities
+        assert (await bystander).best.token_log_probabilities
         assert engine.stats().active_rows == 0
 
-    run_with(model.engine(), test)
+    run_with(endless_model.engine(), test)
+
+
+def test_a_failing_encoder_fails_its_group_and_not_the_engine(endless_model) -> None:
+    async def test(engine: Engine) -> None:
+        encoder = engine._worker._encoder
+        encoder.encode = failing_once(encoder.encode)
+        with pytest.raises(EngineFailed, match="out of luck"):
+            await engine.submit_all([SHORT, SHORT])
+        assert len(await engine.submit_all([SHORT, SHORT])) == 2
+
+    run_with(endless_model.engine(), test)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,6 @@ def test_sweeping_takes_out_the_cancelled_and_the_late(queue) -> None:
 def test_removing_what_is_not_queued_changes_nothing(queue) -> None:
     kept = ticket("a")
     queue.add([kept])
-    queue.remove([ticket("a"), ticket("z")])
+    assert queue.remove([ticket("a"), ticket("z")]) == 0
     assert queue.clear() == [kept]
     assert queue.peek() is None
