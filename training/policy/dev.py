@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from training.decoding.greedy import greedy
-from training.decoding.hypothesis import LengthLimits
+from training.decoding.hypothesis import Hypothesis, LengthLimits
 from training.decoding.scoring import score_under_model
-from training.evaluation.metrics import References, score
 from training.nmt.model import TranslationModel
 from training.policy.actor import PlainActor, model_for
 from training.policy.objectives import Objective, Translations
+from training.policy.objectives.chrf import Chrf
+from training.policy.objectives.sentence_bleu import SentenceBleu, split_words
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class DevScores:
     bleu: float
     chrf: float
     log_probability: float  # mean over tokens, under the frozen model
-    length_ratio: float  # of the outputs to the references
+    length_ratio: float  # of the outputs to the references, in words
 
 
 class DevSet:
@@ -41,23 +42,30 @@ class DevSet:
         self.decode = decode
         self.objective = objective
         self.limits = limits
-        self._metrics = References(references)
+        self._reference_words = sum(len(split_words(reference)) for reference in references)
 
     def measure(self, model: TranslationModel, actor: PlainActor | None) -> DevScores:
         """Decode with the actor (or none) and score; probabilities are those of the model without it."""
         acted_on = model if actor is None else model_for(model, actor)
-        hypotheses = greedy(acted_on, self.source_ids, limits=self.limits, actor=actor)
+        return self.judge(model, greedy(acted_on, self.source_ids, limits=self.limits, actor=actor))
+
+    def measure_variant(self, variant: TranslationModel, judge: TranslationModel) -> DevScores:
+        """Decode greedily with a changed model; probabilities are those of `judge`, the frozen one."""
+        return self.judge(judge, greedy(variant, self.source_ids, limits=self.limits))
+
+    def judge(self, model: TranslationModel, hypotheses: Sequence[Hypothesis]) -> DevScores:
+        """Score outputs, however they came about; probabilities are those of `model`."""
         outputs = [one.ids for one in hypotheses]
         texts = self.decode(outputs)
         token_scores = score_under_model(
             model, self.source_ids, outputs, truncated=[one.is_truncated for one in hypotheses]
         )
         means = [sum(row) / max(1, len(row)) for row in token_scores]
-        scores = score(self._metrics.measure(texts, token_scores))
+        translations = Translations(self.sources, texts, self.references, means)
         return DevScores(
-            objective=self.objective.corpus_score(Translations(self.sources, texts, self.references, means)),
-            bleu=scores.bleu,
-            chrf=scores.chrf,
-            log_probability=scores.log_probability,
-            length_ratio=scores.length_ratio,
+            objective=self.objective.corpus_score(translations),
+            bleu=100 * SentenceBleu().corpus_score(translations),
+            chrf=100 * Chrf().corpus_score(translations),
+            log_probability=sum(map(sum, token_scores)) / max(1, sum(map(len, token_scores))),
+            length_ratio=sum(len(split_words(text)) for text in texts) / max(1, self._reference_words),
         )

@@ -77,6 +77,10 @@ class Subwords:
         """Return `decode` of each sequence."""
         return [self.decode(ids) for ids in sequences]
 
+    def piece(self, id: int) -> str:
+        """Return the subword of one id as a string; "▁" at its start begins a word."""
+        return str(self._processor.id_to_piece(int(id)))
+
     def pieces(self, text: str) -> list[str]:
         """Return the subwords of `text` as strings, for people to look at."""
         return list(self._processor.encode(text, out_type=str))
