@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 MAX_BEAM_SIZE = 10
-MAX_NPAD_SAMPLES = 32
+MAX_NPAD_SAMPLES = 16
 
 # (token id, log-probability, influence or None), called on the submitter's event loop for every token of a greedy
 # job as soon as it is decided.  Beam and NPAD decide at the end, so they never call it.
