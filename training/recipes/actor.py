@@ -13,7 +13,7 @@ import torch
 import typer
 from rich.console import Console
 
-from training.config import ActorTraining, Config, load_config
+from training.config import ActorTraining, Config, ParallelText, load_config
 from training.errors import ConfigError, TrainingError
 from training.nmt.allocator import keep_freed_memory
 from training.nmt.checkpoint import load_description, load_model, load_state, save_state, write_atomically
@@ -29,6 +29,7 @@ from training.policy.progress import ActorDisplay
 from training.policy.returns import TrueReturns
 from training.policy.watch import ActorState, Look
 from training.recipes.actor_data import ActorData
+from training.recipes.adopt import adopt
 from training.recipes.run_folder import RunFolder
 
 
@@ -43,15 +44,44 @@ def command(
     ] = None,
     method: Annotated[str | None, typer.Option(help="supervised or dpg")] = None,
     seed: Annotated[int | None, typer.Option(help="seed of the actor and of the order of the text")] = None,
+    bundle: Annotated[
+        Path | None, typer.Option(help="start from this shipped bundle; needs --text and a new --run")
+    ] = None,
+    text: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="parallel text to train on: one .tsv (source TAB target), or --text twice, source and target"
+        ),
+    ] = None,
     restart: Annotated[bool, typer.Option(help="train anew even if the actor is finished or half-way")] = False,
     threads: Annotated[int, typer.Option(min=1, help="threads to compute with")] = 1,
 ) -> None:
     """Train an actor; killed at any moment, the same command goes on where it stopped."""
     torch.set_num_threads(threads)
+    if bundle is not None:
+        _start_from_bundle(bundle, text or [], config, run, objective)
+        config = None
+    elif text:
+        raise TrainingError("--text goes with --bundle; the text of a run of your own is in its config")
     loaded, folder = open_run(config, run)
     chosen = {"objective": objective, "method": method, "seed": seed}
     settings = actor_settings(loaded, name, {key: value for key, value in chosen.items() if value is not None})
     train_actor(loaded, folder, name, settings, restart=restart)
+
+
+def _start_from_bundle(
+    bundle: Path, text: list[Path], config: Path | None, run: Path | None, objective: str | None
+) -> None:
+    """Make the run's folder from a bundle and a text, unless it is made already."""
+    if run is None or config is not None or len(text) not in (1, 2):
+        raise TrainingError(
+            "--bundle goes with --run DIR and --text FILE.tsv (or --text SOURCE --text TARGET), no config"
+        )
+    if objective is not None:
+        load_objective(objective)  # a mistake shows before anything is unpacked
+    paths = [path.resolve() for path in text]
+    parallel = ParallelText(tsv=paths[0]) if len(paths) == 1 else ParallelText(source=paths[0], target=paths[1])
+    adopt(bundle, parallel, run, Console(stderr=True))
 
 
 def open_run(config: Path | None, run: Path | None) -> tuple[Config, RunFolder]:
