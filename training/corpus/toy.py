@@ -5,7 +5,8 @@ It has what makes translation more than looking words up, on a small scale:
     order        Xa puts adjectives before the noun, Xb after it; Xa has postpositions, Xb prepositions; and after the
                  conjunction "because" the verb of Xb goes to the end of its clause
     agreement    Xb's articles and adjectives follow the noun's gender and number, its verbs the subject's number
-    ambiguity    a few verbs of Xa are translated by what their object is, a few nouns by the place named later on
+    ambiguity    a few verbs of Xa are translated by whether one or several suffer them, a few nouns by whether a place
+                 is named: words that come later
     copying      numbers and names stay as they are
     free variation   some words have several translations, all correct, chosen at random
 
@@ -33,43 +34,34 @@ class Noun:
     source: str
     target: str
     is_feminine: bool
-    is_person: bool
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A noun phrase in both languages, and what the verb needs to know of it."""
+    """A noun phrase in both languages, and its number, which the verb needs to know."""
 
     source: list[str]
     target: list[str]
     is_plural: bool
-    is_person: bool
 
 
 def _lexicon(table: str) -> list[tuple[str, str]]:
     return [(source, target) for source, _, target in (entry.partition(":") for entry in table.split())]
 
 
-def _nouns(table: str, *, is_person: bool) -> list[Noun]:
+def _nouns(table: str) -> list[Noun]:
     # Genders alternate through the table: they have to be learnt word by word.
-    return [Noun(source, target, index % 2 == 1, is_person) for index, (source, target) in enumerate(_lexicon(table))]
+    return [Noun(source, target, is_feminine=index % 2 == 1) for index, (source, target) in enumerate(_lexicon(table))]
 
 
-PEOPLE = _nouns(
-    """kopati:vohö pason:woyi putepu:yihihed maki:väva nuka:zibe latul:feyubo
-       siruri:hohawä manu:dewez ropa:dagug lirura:dövu rapiri:fufoda poletos:wozaga""",
-    is_person=True,
+NOUNS = _nouns(
+    """kopati:vohö pason:woyi putepu:yihihed maki:väva nuka:zibe latul:feyubo siruri:hohawä manu:dewez
+       ropa:dagug lirura:dövu rapiri:fufoda poletos:wozaga repele:fazago nanu:bädöza lele:didoz mome:zugayä
+       panone:gibe leru:zuviwu resir:föbibaz sakekar:yovoz pako:wuhuzä mane:fego lises:gadä sukuku:hebahö
+       kupeke:väzaweg pira:zifu mena:wiyä parimi:dide munumon:yögä telene:fäwezä tore:böyä kosi:yöyu
+       lalalu:vabag sinu:höwud mati:wibo nesi:yawi"""
 )
-THINGS = _nouns(
-    """repele:fazago nanu:bädöza lele:didoz mome:zugayä panone:gibe leru:zuviwu resir:föbibaz sakekar:yovoz
-       pako:wuhuzä mane:fego lises:gadä sukuku:hebahö kupeke:väzaweg pira:zifu mena:wiyä parimi:dide
-       munumon:yögä telene:fäwezä tore:böyä kosi:yöyu lalalu:vabag sinu:höwud mati:wibo nesi:yawi""",
-    is_person=False,
-)
-PLACES = _nouns(
-    "mese:gäbabe kunana:däba posoton:vöyädö nimape:devedaz mele:zifo moropa:zibäfi nesu:zuböha kapal:fobu",
-    is_person=False,
-)
+PLACES = _nouns("mese:gäbabe kunana:däba posoton:vöyädö nimape:devedaz mele:zifo moropa:zibäfi nesu:zuböha kapal:fobu")
 ADJECTIVES = _lexicon(
     """memoros:yewiwod karari:defud monu:zövah ramitor:hifög tute:gäyuv lenale:how sakaro:gah sisis:wadoy
        lisa:vödeg pinir:wayöd nemi:bäz misasu:dadiyug poru:bay rakero:fävoy niseno:häzag tekamu:diväh"""
@@ -82,9 +74,9 @@ STATES = _lexicon("tules:yeda pisis:dägävu maru:weva tokute:hide sinopi:bubä 
 ADVERBS = _lexicon("nesa:yugovoz paloto:fufug rulu:gowäzu nemon:wävuvi tilaso:gefu sale:vivi")
 NAMES = ["Lamo", "Pirel", "Sumi", "Token", "Marisa", "Nolu"]
 
-# Verbs whose translation depends on the object, which comes later: (of a thing, of a person).
+# Verbs whose translation depends on the object, which comes later: (of one, of several).
 VERBS_BY_OBJECT = {"topaka": ("fuzö", "fogöza"), "meri": ("yovuzu", "föwu"), "malu": ("favehe", "zuhä")}
-# Nouns whose translation depends on the place, which comes later still: (at the first four places, at the others).
+# Nouns whose translation depends on the rest of the clause: (no place is named in it, a place is named).
 NOUNS_BY_PLACE = {"sikila": ("bafig", "bäyi"), "pamenu": ("geböväd", "yäwegaz"), "lakomu": ("gözo", "heved")}
 
 # Source word: its translations with their probabilities.  All stand last in the sentence.
@@ -158,7 +150,7 @@ class _Generator:
 
     def _clause(self, *, verb_last: bool, may_name_place: bool) -> tuple[list[str], list[str]]:
         """Return source and target words of subject, verb, perhaps object, place and adverb."""
-        place = self._pick(range(len(PLACES))) if may_name_place and self._happens(0.35) else None
+        place = self._pick(PLACES) if may_name_place and self._happens(0.35) else None
         subject = self._name() if self._happens(0.15) else self._noun_phrase(place)
         complement: Phrase | None = None
         if self._happens(0.7):
@@ -173,7 +165,7 @@ class _Generator:
             source += complement.source
             middle += complement.target
         if place is not None:
-            where = self._place(PLACES[place])
+            where = self._place(place)
             source += [*where.source, AT]
             middle += [TARGET_AT, *where.target]
         if self._happens(0.25):
@@ -185,19 +177,19 @@ class _Generator:
     def _transitive_verb(self, complement: Phrase) -> tuple[str, str]:
         if self._happens(0.15):
             word = self._pick(list(VERBS_BY_OBJECT))
-            return word, VERBS_BY_OBJECT[word][complement.is_person]
+            return word, VERBS_BY_OBJECT[word][complement.is_plural]
         return self._pick(ACTIONS)
 
     def _name(self) -> Phrase:
         name = self._pick(NAMES)
-        return Phrase([name], [name], is_plural=False, is_person=True)
+        return Phrase([name], [name], is_plural=False)
 
-    def _noun_phrase(self, place: int | None) -> Phrase:
-        if place is not None and self._happens(0.15):
+    def _noun_phrase(self, place: Noun | None) -> Phrase:
+        if self._happens(0.08):
             word = self._pick(list(NOUNS_BY_PLACE))
-            noun = Noun(word, NOUNS_BY_PLACE[word][place >= len(PLACES) // 2], is_feminine=False, is_person=False)
+            noun = Noun(word, NOUNS_BY_PLACE[word][place is not None], is_feminine=False)
         else:
-            noun = self._pick(PEOPLE if self._happens(0.5) else THINGS)
+            noun = self._pick(NOUNS)
         if self._happens(0.12):
             number = str(2 + int(self._random() * (98 if self._happens(0.7) else 998)))
             return self._described(noun, [number], [number], is_plural=True)
@@ -217,12 +209,10 @@ class _Generator:
         source_noun = noun.source + PLURAL if is_plural else noun.source
         target_noun = _plural(noun.target) if is_plural else noun.target
         if not self._happens(0.4):
-            return Phrase([*source, source_noun], [*target, target_noun], is_plural, noun.is_person)
+            return Phrase([*source, source_noun], [*target, target_noun], is_plural)
         source_adjective, stem = self._pick(ADJECTIVES)
         ending = ("a" if noun.is_feminine else "o") + (TARGET_PLURAL if is_plural else "")
-        return Phrase(
-            [*source, source_adjective, source_noun], [*target, target_noun, stem + ending], is_plural, noun.is_person
-        )
+        return Phrase([*source, source_adjective, source_noun], [*target, target_noun, stem + ending], is_plural)
 
 
 def _plural(target_noun: str) -> str:
