@@ -12,7 +12,7 @@ from service.engine.errors import EngineError
 from service.errors import NudgeError, StartupError
 from service.settings import Settings
 from service.translation.options import Options
-from service.translation.translate import FinishedSentence, Started, translate_stream
+from service.translation.stream import FinishedSentence, Started, translate_stream
 
 
 def read_offline_options(settings: Settings, **given: str | float | None) -> Options:

@@ -49,7 +49,7 @@ class Server:
     def wait_until(self, claim: Callable[[], bool], seconds: float = 20) -> None:
         deadline = time.monotonic() + seconds
         while not claim():
-            assert time.monotonic() < deadline, f"not true after {seconds} s; log:\n{self.log()}"
+            assert time.monotonic() < deadline, f"not true after {seconds} s; log:\n{self.log()[-2000:]}"
             time.sleep(0.05)
 
     def log(self) -> str:
@@ -114,7 +114,8 @@ def server(start_server: Callable[..., Server]) -> Server:
 def toy_sentences(toy_models: Path) -> Callable[..., list[str]]:
     """Makes sentences of the toy language, the same ones for the same seed."""
     golden = (toy_models / "xa-xb" / "golden.jsonl").read_text(encoding="utf-8").splitlines()
-    words = sorted({word.strip(".").lower() for line in golden for word in json.loads(line)["text"].split()})
+    words = {word.strip(".!?").lower() for line in golden for word in json.loads(line)["text"].split()}
+    words = sorted(word for word in words if word.isalpha())
 
     def make(count: int, seed: int = 0, longest: int = 12) -> list[str]:
         dice = random.Random(seed)

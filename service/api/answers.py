@@ -9,7 +9,7 @@ from service.metrics import Metrics
 from service.text.detection import Detection
 from service.translation.options import DECODERS, Options
 from service.translation.plan import Translation
-from service.translation.translate import FinishedSentence, Started, Token
+from service.translation.stream import FinishedSentence, News, Started, Token
 
 
 def native_answer(
@@ -48,7 +48,7 @@ def native_answer(
     return answer
 
 
-def stream_event(item: Started | Token | FinishedSentence) -> Event:
+def stream_event(item: News) -> Event:
     """The server-sent event for a piece of news."""
     match item:
         case Started(sentences=sentences):

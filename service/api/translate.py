@@ -16,7 +16,8 @@ from service.api.stream import Event, EventStream
 from service.keys.gate import Caller
 from service.translation.options import Options
 from service.translation.plan import Translation
-from service.translation.translate import translate, translate_stream
+from service.translation.stream import translate_stream
+from service.translation.translate import translate
 
 router = APIRouter()
 

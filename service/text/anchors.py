@@ -115,17 +115,32 @@ def _opaque_spans(sentence: str, knows: Callable[[str], bool]) -> list[tuple[int
     """Spans to lift, in order and apart from each other."""
     spans: list[tuple[int, int]] = []
     addresses = [match.span() for match in ADDRESS.finditer(sentence)]
-    position = 0
+    position = covered = 0
     for start, stop in [*addresses, (len(sentence), len(sentence))]:
         for cluster_start, cluster_stop in _clusters(sentence, position, start):
+            if cluster_start < covered:
+                continue
             cluster = sentence[cluster_start:cluster_stop]
             if cluster.isspace() or knows(cluster):
                 continue
+            if cluster[0].isalpha():
+                # Half a word is no word: what has a letter that the model cannot spell is carried over whole.
+                cluster_start, cluster_stop = _word_around(sentence, cluster_start, cluster_stop)
+                cluster_start, covered = max(cluster_start, spans[-1][1] if spans else 0), cluster_stop
             _extend(spans, cluster_start, cluster_stop)
         if stop > start:
             _extend(spans, start, stop)
         position = stop
     return spans
+
+
+def _word_around(sentence: str, start: int, stop: int) -> tuple[int, int]:
+    """The word that text[start:stop] is in, with its accents."""
+    while start > 0 and (sentence[start - 1].isalnum() or unicodedata.combining(sentence[start - 1])):
+        start -= 1
+    while stop < len(sentence) and (sentence[stop].isalnum() or unicodedata.combining(sentence[stop])):
+        stop += 1
+    return start, stop
 
 
 def _extend(spans: list[tuple[int, int]], start: int, stop: int) -> None:

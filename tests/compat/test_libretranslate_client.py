@@ -17,7 +17,7 @@ def test_translate(client, server, toy_sentences):
 
 
 def test_translate_with_a_key_where_none_is_needed(server):
-    assert LibreTranslateAPI(server.url, api_key="whatever").translate("Geta tu.", "xa", "xb")
+    assert LibreTranslateAPI(server.url, api_key="whatever").translate("Ta netu.", "xa", "xb")
 
 
 def test_translate_keeps_odd_characters(client):
@@ -25,7 +25,7 @@ def test_translate_keeps_odd_characters(client):
 
 
 def test_detect(client):
-    assert client.detect("Geta tu.")[0]["language"] in ("xa", "xb")
+    assert client.detect("Ta netu.")[0]["language"] in ("xa", "xb")
 
 
 def test_languages(client):

@@ -37,13 +37,21 @@ def test_a_full_queue_refuses_with_retry_after_and_serves_the_rest_rightly(small
 
 
 def test_a_stream_that_finds_the_queue_full_is_refused_before_it_starts(small, toy_sentences):
-    text = " ".join(toy_sentences(200, seed=71))
-    body = {"q": text, "source": "xa", "target": "xb", "decoder": "beam"}
-    with httpx.stream("POST", small.url + "/translate", json=body | {"stream": True}, timeout=60) as response:
-        # Too much for the queue: what does not fit refuses all of it.
-        assert response.status_code == 503
-        assert json.loads(response.read())["code"] == "busy"
-    small.wait_until(lambda: small.metric("nudge_active_rows") == 0)
+    body = {"source": "xa", "target": "xb", "decoder": "beam"}
+    long = body | {"q": " ".join(toy_sentences(1500, seed=71))}
+    with ThreadPoolExecutor(1) as other, httpx.Client(timeout=60) as client:
+        working = other.submit(client.post, small.url + "/translate", json=long)
+        small.wait_until(lambda: small.metric("nudge_queued_tokens") > 1000)
+        response = small.post("/translate", json=body | {"q": "Ta netu.", "stream": True})
+        assert (response.status_code, response.json()["code"]) == (503, "busy")
+        assert working.result().status_code == 200
+
+
+def test_a_stream_longer_than_the_queue_is_fed_as_there_is_room(small, toy_sentences):
+    text = "\n".join(toy_sentences(300, seed=75))
+    response = small.post("/translate", json={"q": text, "source": "xa", "target": "xb", "stream": True})
+    done = json.loads(response.text.split("event: done\ndata: ")[1])
+    assert done["translatedText"] == small.translate(text)["translatedText"]
 
 
 def test_200_requests_at_once_are_all_answered(server, toy_sentences):
@@ -67,7 +75,7 @@ def test_a_deadline_ends_the_work_with_504(start_server, toy_sentences):
     assert response.json()["code"] == "deadline_exceeded"
     server.wait_until(lambda: server.metric("nudge_active_rows") == 0)
     assert server.metric("nudge_expired_sentences_total") > 0
-    assert server.translate("Geta tu.")["translatedText"]
+    assert server.translate("Ta netu.")["translatedText"]
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -50,7 +50,7 @@ class Traffic:
         with httpx.Client(timeout=60) as client:
             while not self._is_over.is_set():
                 response = client.post(
-                    url + "/translate", json={"q": "Geta tu.", "source": "xa", "target": "xb", "decoder": "beam"}
+                    url + "/translate", json={"q": "Ta netu.", "source": "xa", "target": "xb", "decoder": "beam"}
                 )
                 if response.status_code != 200:
                     self.failures.append(response.text)
@@ -66,12 +66,12 @@ def test_a_replaced_bundle_is_picked_up_without_a_dropped_request(start_server, 
         put(models, toy_models, "9.9.10")
         server.wait_until(lambda: "xa-xb 9.9.10" in traffic.models, 30)
     assert traffic.failures == []
-    assert server.translate("Geta tu.")["model"] == "xa-xb 9.9.10"
+    assert server.translate("Ta netu.")["model"] == "xa-xb 9.9.10"
 
 
 def test_a_broken_bundle_is_refused_with_its_reason_and_the_old_one_goes_on(start_server, models, toy_models):
     server = start_server(models, reload_interval_s=0.2)
-    before = server.translate("Geta tu.")
+    before = server.translate("Ta netu.")
     with Traffic(server) as traffic:
         step = models / "xa-xb" / "step.onnx"
         step.write_bytes(step.read_bytes()[:-100])
@@ -83,7 +83,7 @@ def test_a_broken_bundle_is_refused_with_its_reason_and_the_old_one_goes_on(star
         server.wait_until(lambda: "xa-xb 9.9.9" in traffic.models, 30)
     assert traffic.failures == []
     assert server.get("/ready").json()["refused"] == []
-    assert server.translate("Geta tu.")["translatedText"] == before["translatedText"]
+    assert server.translate("Ta netu.")["translatedText"] == before["translatedText"]
 
 
 def test_a_removed_bundle_is_no_longer_served_and_comes_back(start_server, models, toy_models):
@@ -96,7 +96,7 @@ def test_a_removed_bundle_is_no_longer_served_and_comes_back(start_server, model
     assert server.get("/health").status_code == 200
     shutil.copytree(toy_models / "xa-xb", models / "xa-xb")
     server.wait_until(lambda: server.get("/ready").status_code == 200, 30)
-    assert server.translate("Geta tu.")["translatedText"]
+    assert server.translate("Ta netu.")["translatedText"]
 
 
 def test_a_service_whose_only_bundle_is_bad_is_alive_but_not_ready(start_server, models):

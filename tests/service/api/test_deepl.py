@@ -21,7 +21,7 @@ def test_forms_as_the_node_client_sends_them(server, toy_sentences):
 
 
 def test_one_text_as_a_string(server):
-    assert len(server.post("/v2/translate", data={"text": "Geta tu.", "target_lang": "XB"}).json()["translations"]) == 1
+    assert len(server.post("/v2/translate", data={"text": "Ta netu.", "target_lang": "XB"}).json()["translations"]) == 1
 
 
 def test_objective_and_decoder_are_extra_fields(server, toy_sentences):
@@ -33,7 +33,7 @@ def test_objective_and_decoder_are_extra_fields(server, toy_sentences):
 
 
 def test_tags_are_handled(server):
-    body = {"text": ["<p>Geta tu.</p>"], "target_lang": "XB", "tag_handling": "html"}
+    body = {"text": ["<p>Ta netu.</p>"], "target_lang": "XB", "tag_handling": "html"}
     text = server.post("/v2/translate", json=body).json()["translations"][0]["text"]
     assert text.startswith("<p>")
     assert text.endswith("</p>")

@@ -23,7 +23,7 @@ def guarded(start_server, keys):
 
 def ask(server, token=None, path="/translate", **fields):
     headers = {"Authorization": f"DeepL-Auth-Key {token}"} if token else {}
-    body = {"text": ["Geta tu."], "target_lang": "XB"} if path.startswith("/v2") else {"q": "Geta tu.", "target": "xb"}
+    body = {"text": ["Ta netu."], "target_lang": "XB"} if path.startswith("/v2") else {"q": "Ta netu.", "target": "xb"}
     return server.post(path, json=body | fields, headers=headers)
 
 
@@ -61,14 +61,14 @@ def test_characters_beyond_the_quota_are_refused_in_both_dialects(guarded, keys)
     token = keys[1]["small"]
     failed = ask(guarded, token, q="x" * 20, objective="nonsense")
     assert failed.status_code == 400  # and costs nothing
-    assert ask(guarded, token, q="Geta tu. Geta tu.").status_code == 200
+    assert ask(guarded, token, q="Ta netu. Ta netu.").status_code == 200
     header = {"Authorization": f"DeepL-Auth-Key {token}"}
     assert guarded.get("/v2/usage", headers=header).json() == {"character_count": 17, "character_limit": 20}
     native = ask(guarded, token)
     assert (native.status_code, native.json()["code"]) == (429, "quota_exceeded")
     assert ask(guarded, token, path="/v2/translate").status_code == 456
     with pytest.raises(deepl.QuotaExceededException):
-        deepl.Translator(token, server_url=guarded.url).translate_text("Geta tu.", target_lang="XB")
+        deepl.Translator(token, server_url=guarded.url).translate_text("Ta netu.", target_lang="XB")
 
 
 def test_the_deepl_client_sees_a_wrong_key_as_an_authorization_error(guarded):
@@ -97,7 +97,7 @@ def test_usage_survives_a_restart(start_server, tmp_path):
     assert first.stop() == 0
     second = start_server(keys_file=path)
     header = {"Authorization": f"DeepL-Auth-Key {token}"}
-    assert second.get("/v2/usage", headers=header).json()["character_count"] == len("Geta tu.")
+    assert second.get("/v2/usage", headers=header).json()["character_count"] == len("Ta netu.")
 
 
 def test_addresses_without_a_key_have_a_limit_of_their_own(start_server):

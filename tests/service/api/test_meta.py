@@ -13,7 +13,7 @@ def test_languages_have_names_and_targets(server):
 
 
 @pytest.mark.parametrize(
-    "how", [{"json": {"q": "Geta tu."}}, {"data": {"q": "Geta tu."}}, {"params": {"q": "Geta tu."}}]
+    "how", [{"json": {"q": "Ta netu."}}, {"data": {"q": "Ta netu."}}, {"params": {"q": "Ta netu."}}]
 )
 def test_detect_answers_as_libretranslate_does(server, how):
     found = server.post("/detect", **how).json()
@@ -27,7 +27,7 @@ def test_detect_needs_one_text(server):
 
 
 def test_objectives_tell_what_they_optimise_what_they_gain_and_what_they_cost(server):
-    server.translate("Geta tu.", objective="bleu")
+    server.translate("Ta netu.", objective="bleu")
     (pair,) = server.get("/objectives").json()["pairs"]
     assert (pair["source"], pair["target"]) == ("xa", "xb")
     objectives = {objective["name"]: objective for objective in pair["objectives"]}
@@ -55,7 +55,7 @@ def test_metrics_count_requests_and_translations(server):
     kind = {"pair": "xa-xb", "objective": "bleu", "decoder": "beam"}
     before = server.metric("nudge_translation_seconds_count", **kind)
     requests = server.metric("nudge_requests_total", route="/translate", status="200")
-    server.translate("Geta tu.", objective="bleu", decoder="beam")
+    server.translate("Ta netu.", objective="bleu", decoder="beam")
     assert server.metric("nudge_translation_seconds_count", **kind) == before + 1
     assert server.metric("nudge_requests_total", route="/translate", status="200") == requests + 1
     assert server.metric("nudge_steps_total", pair="xa-xb") > 0

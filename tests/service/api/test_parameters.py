@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-GOOD = {"q": "Geta tu.", "source": "xa", "target": "xb"}
+GOOD = {"q": "Ta netu.", "source": "xa", "target": "xb"}
 
 
 def refused(server, body, status=400, **arguments):
@@ -88,7 +88,7 @@ def test_a_body_that_cannot_be_read_is_refused(server, content, content_type, st
 
 
 def test_a_file_is_not_a_text(server):
-    response = server.post("/translate", files={"q": ("a.txt", b"Geta tu."), "target": (None, "xb")})
+    response = server.post("/translate", files={"q": ("a.txt", b"Ta netu."), "target": (None, "xb")})
     assert response.status_code == 400
 
 
@@ -113,4 +113,4 @@ def test_too_many_texts_are_refused(server):
 
 
 def test_parameters_nobody_knows_are_ignored_as_other_clients_send_their_own(server):
-    assert server.translate("Geta tu.", secret="x", suggestion=True)["translatedText"]
+    assert server.translate("Ta netu.", secret="x", suggestion=True)["translatedText"]

@@ -21,7 +21,7 @@ def test_sentences_fit_the_engine_and_nothing_is_cut(tokeniser, toy_sentences):
     assert document.rejoin(sentence.text for sentence in document.sentences) == text
 
 
-@given(st.text(alphabet="tuga .\n", max_size=200))
+@given(st.text(alphabet="tame .\n", max_size=200))
 def test_text_of_known_characters_rejoins_byte_for_byte(tokeniser, text):
     document = read_text(text, "xa", tokeniser, limit=20)
     assert document.rejoin(sentence.text for sentence in document.sentences) == text
@@ -35,16 +35,16 @@ def test_no_character_but_space_is_lost_or_invented(tokeniser, text):
 
 
 def test_emoji_and_foreign_script_never_reach_the_engine(tokeniser):
-    document = read_text("Geta tu 😀 日本.", "xa", tokeniser, limit=50)
-    assert [sentence.text for sentence in document.sentences] == ["Geta tu."]
+    document = read_text("Ta netu 😀 日本.", "xa", tokeniser, limit=50)
+    assert [sentence.text for sentence in document.sentences] == ["Ta netu."]
     assert document.rejoin(["Foo bar."]) == "Foo bar 😀 日本."
 
 
 def test_line_breaks_and_spaces_survive_whatever_the_translation(tokeniser):
-    document = read_text("\n\n  Geta tu.\n\n\tTu geta.  \n", "xa", tokeniser, limit=50)
+    document = read_text("\n\n  Ta netu.\n\n\tNetu ta.  \n", "xa", tokeniser, limit=50)
     assert document.rejoin(["One.", "Two."]) == "\n\n  One.\n\n\tTwo.  \n"
 
 
 def test_html_is_translated_between_its_tags(tokeniser):
-    document = read_html("<p>Geta <b>tu</b>.</p>", "xa", tokeniser, limit=50)
+    document = read_html("<p>Ta <b>netu</b>.</p>", "xa", tokeniser, limit=50)
     assert document.rejoin(["Foo bar."]) == "<p>Foo <b>bar</b>.</p>"
