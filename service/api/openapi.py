@@ -43,8 +43,8 @@ def build_document(settings: Settings) -> dict[str, Any]:
 
 
 def _native_paths(settings: Settings) -> dict[str, Any]:
-    form = schemas.native_request(settings, STRING)
-    as_json = schemas.native_request(settings, schemas.one_or_list(STRING))
+    form = schemas.native_request(settings, STRING, is_form=True)
+    as_json = schemas.native_request(settings, schemas.one_or_list(STRING), is_form=False)
     translation = {
         "200": {
             "description": "The translation; with stream=true, the events start, token, sentence, done and error.",
@@ -85,7 +85,7 @@ def _native_paths(settings: Settings) -> dict[str, Any]:
 
 def _deepl_paths(settings: Settings) -> dict[str, Any]:
     texts = schemas.one_or_list(STRING)
-    form = schemas.deepl_request(settings, array(STRING))
+    form = schemas.deepl_request(settings, array(STRING), is_form=True)
     language = record({"language": STRING, "name": STRING}, {"supports_formality": schemas.BOOLEAN})
     kind = [{"name": "type", "in": "query", "schema": {"type": "string", "enum": ["source", "target"]}}]
     usage = record({"character_count": {"type": "integer"}, "character_limit": {"type": "integer"}})
@@ -95,7 +95,7 @@ def _deepl_paths(settings: Settings) -> dict[str, Any]:
                 "deeplTranslate",
                 "Translate texts, for DeepL's clients",
                 {**_ok(schemas.DEEPL_ANSWER), **_failures(400, 403, 413, 415, 429, 456, 503, 504, deepl=True)},
-                _body(schemas.deepl_request(settings, texts), form),
+                _body(schemas.deepl_request(settings, texts, is_form=False), form),
             )
         },
         "/v2/languages": {

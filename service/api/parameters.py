@@ -3,6 +3,7 @@
 Values of a form or a query string arrive as strings; values of a JSON body must have the right JSON type.
 """
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any, TypedDict, cast
@@ -12,6 +13,8 @@ from service.errors import InvalidParameter, TextTooLong
 from service.settings import Settings
 from service.translation.options import DECODERS, MAX_STRENGTH, Blend, DecoderName, Options
 
+MAX_TERMS = 500
+MAX_TERM_CHARACTERS = 200
 _NO_ACTOR = ("none", "greedy", "")
 _TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
 
@@ -66,6 +69,16 @@ class Reader:
             raise InvalidParameter(name, value, "it must be true or false")
         return folded in _TRUE
 
+    def json(self, name: str) -> object:
+        """A JSON value; in a form, a string that holds one."""
+        value: object = self._parameters.get(name)
+        if name in self._parameters.is_typed or not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise InvalidParameter(name, value, "it must be JSON") from error
+
     def texts(self, name: str, settings: Settings) -> tuple[list[str], bool]:
         """One text or several, and whether it was a list; within the limits."""
         value: Any = self._parameters.get(name)
@@ -109,6 +122,7 @@ class Search(TypedDict):
     beam_size: int | None
     samples: int | None
     alternatives: int
+    glossary: tuple[tuple[str, str], ...]
 
 
 def read_options(reader: Reader, settings: Settings) -> Options:
@@ -138,6 +152,7 @@ def read_search(reader: Reader, settings: Settings) -> Search:
         beam_size=reader.integer("beam_size", 1, settings.max_beam_size, None),
         samples=reader.integer("samples", 1, settings.max_samples, None),
         alternatives=alternatives,
+        glossary=_glossary(reader),
     )
 
 
@@ -164,6 +179,24 @@ def read_blend(reader: Reader) -> Blend:
             )
         weights[name] = value
     return Blend(tuple(weights.items()), is_default=False)
+
+
+def _glossary(reader: Reader) -> tuple[tuple[str, str], ...]:
+    """Terms with their translations: a JSON object, or in a form the text of one."""
+    if not reader.has("glossary"):
+        return ()
+    terms = reader.json("glossary")
+    allowed = (
+        f'it must be an object of terms and their translations such as {{"Nudge": "Nudge"}}, at most {MAX_TERMS} of'
+        f" at most {MAX_TERM_CHARACTERS} characters each"
+    )
+    if not isinstance(terms, dict) or len(terms) > MAX_TERMS:
+        raise InvalidParameter("glossary", terms, allowed)
+    for term, translation in terms.items():
+        if not isinstance(translation, str) or not term.strip() or len(term + translation) > MAX_TERM_CHARACTERS:
+            raise InvalidParameter("glossary", {term: translation}, allowed)
+        _check_encodable("glossary", term + translation)
+    return tuple(terms.items())
 
 
 def _source(reader: Reader) -> str | None:

@@ -6,6 +6,7 @@ what it describes to a real server and holds the answers against it.
 
 from typing import Any
 
+from service.api.parameters import MAX_TERMS
 from service.settings import Settings
 from service.translation.options import DECODERS, MAX_STRENGTH
 
@@ -34,9 +35,15 @@ def reference(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def options(settings: Settings) -> dict[str, Schema]:
+def options(settings: Settings, is_form: bool) -> dict[str, Schema]:
     """Our own parameters, the same in both APIs."""
+    terms = {"type": "object", "additionalProperties": STRING, "maxProperties": MAX_TERMS}
+    glossary = {"type": "string", "contentMediaType": "application/json"} if is_form else terms
     return {
+        "glossary": {
+            **glossary,
+            "description": "terms and their translations, by exact spelling; one that is its own translation is kept",
+        },
         "objective": {
             "type": "string",
             "description": "what the decoder is steered towards: a name of /objectives, `none` for plain decoding, or a"
@@ -73,7 +80,7 @@ def options(settings: Settings) -> dict[str, Schema]:
     }
 
 
-def native_request(settings: Settings, q: Schema) -> Schema:
+def native_request(settings: Settings, q: Schema, is_form: bool) -> Schema:
     """LibreTranslate's parameters and ours."""
     return record(
         {
@@ -83,7 +90,7 @@ def native_request(settings: Settings, q: Schema) -> Schema:
         {
             "source": {"type": "string", "default": "auto", "description": "language code, or auto to detect"},
             "format": {"type": "string", "enum": ["text", "html"], "default": "text"},
-            **options(settings),
+            **options(settings, is_form),
             "explain": {**BOOLEAN, "default": False, "description": "tokens, log-probabilities, the actor's influence"},
             "stream": {**BOOLEAN, "default": False, "description": "answer by server-sent events"},
             "api_key": {"type": "string", "description": "API key, where the service needs one"},
@@ -91,7 +98,7 @@ def native_request(settings: Settings, q: Schema) -> Schema:
     )
 
 
-def deepl_request(settings: Settings, text: Schema) -> Schema:
+def deepl_request(settings: Settings, text: Schema, is_form: bool) -> Schema:
     """DeepL's parameters and ours."""
     return record(
         {"text": text, "target_lang": {"type": "string", "examples": ["EN-US", "XB"]}},
@@ -100,7 +107,7 @@ def deepl_request(settings: Settings, text: Schema) -> Schema:
             "tag_handling": {"type": "string", "enum": ["html", "xml", "text"]},
             "formality": {"type": "string", "enum": ["default", "prefer_more", "prefer_less"]},
             "show_billed_characters": BOOLEAN,
-            **options(settings),
+            **options(settings, is_form),
         },
     )
 

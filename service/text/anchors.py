@@ -3,7 +3,7 @@
 They are lifted out of the sentence before it is translated, and set down in the translation where their neighbours
 went:
 
-    lift("I ❤️ Prague 😀!", ...)          ->  "I Prague!" with ❤️ at 2 and 😀 at 8
+    lift("I ❤️ Prague 😀!", ...)          ->  "I Prague!" with ❤️ at 1 and 😀 at 8
     set_down("Ich Prag!", ...)            ->  "Ich ❤️ Prag 😀!"
 
 The engine gives no alignment, so places are interpolated between words that are the same on both sides (names, numbers,
@@ -11,16 +11,14 @@ punctuation, and the two ends).  Anchors keep their order, so nested tags stay n
 """
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# The look-behind lets an e-mail address start only where its run of characters starts: each run is read once.
-ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+\-])[\w.+\-]++@[\w\-]++(?:\.[\w\-]++)+")
+from service.text.opaque import Span
+
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]", re.UNICODE)
-_ZERO_WIDTH_JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +32,16 @@ class Anchor:
 
 
 def lift(
-    sentence: str,
-    knows: Callable[[str], bool],
-    tags: Iterable[tuple[int, str]] = (),
-    escape: Callable[[str], str] = str,
+    sentence: str, spans: Iterable[Span], tags: Iterable[tuple[int, str]] = (), escape: Callable[[str], str] = str
 ) -> tuple[str, list[Anchor]]:
-    """Take addresses and runs of characters that are not known out of a sentence, and the space that is then left.
+    """Take spans out of a sentence, and the space that is then left.
 
     `tags` are (offset, literal) and stand between the sentence's characters already.
     """
     lifted = ""
     anchors: list[Anchor] = []
     end = 0
-    for chain in _chains(_with_tags(_opaque_spans(sentence, knows), deque(tags), sentence, escape)):
+    for chain in _chains(_with_tags(sentence, spans, deque(tags), escape)):
         start, stop = chain[0][0], chain[-1][1]
         before, after = sentence[start - 1 : start].isspace(), sentence[stop : stop + 1].isspace()
         follower = sentence[stop : stop + 1]
@@ -85,17 +80,19 @@ def set_down(translation: str, sentence: str, anchors: Sequence[Anchor], escape:
 
 
 def _with_tags(
-    spans: list[tuple[int, int]], tags: deque[tuple[int, str]], sentence: str, escape: Callable[[str], str]
+    sentence: str, spans: Iterable[Span], tags: deque[tuple[int, str]], escape: Callable[[str], str]
 ) -> Iterator[tuple[int, int, str]]:
-    """(start, stop, literal) of spans and tags in order; a span with a tag inside is cut in two."""
-    for start, stop in spans:
+    """(start, stop, literal) of spans and tags in order.  A tag cuts a span that is kept as it is, and goes before one
+    that is not."""
+    for start, stop, literal in spans:
+        is_kept = literal == sentence[start:stop]
         while tags and tags[0][0] < stop:
             offset, tag = tags.popleft()
-            if offset > start:
+            if is_kept and offset > start:
                 yield start, offset, escape(sentence[start:offset])
                 start = offset
-            yield offset, offset, tag
-        yield start, stop, escape(sentence[start:stop])
+            yield min(offset, start), min(offset, start), tag
+        yield start, stop, escape(sentence[start:stop] if is_kept else literal)
     yield from ((offset, offset, tag) for offset, tag in tags)
 
 
@@ -109,67 +106,6 @@ def _chains(items: Iterable[tuple[int, int, str]]) -> Iterator[list[tuple[int, i
         chain.append(item)
     if chain:
         yield chain
-
-
-def _opaque_spans(sentence: str, knows: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """Spans to lift, in order and apart from each other."""
-    spans: list[tuple[int, int]] = []
-    addresses = [match.span() for match in ADDRESS.finditer(sentence)]
-    position = covered = 0
-    for start, stop in [*addresses, (len(sentence), len(sentence))]:
-        for cluster_start, cluster_stop in _clusters(sentence, position, start):
-            if cluster_start < covered:
-                continue
-            cluster = sentence[cluster_start:cluster_stop]
-            if cluster.isspace() or knows(cluster):
-                continue
-            if cluster[0].isalpha():
-                # Half a word is no word: what has a letter that the model cannot spell is carried over whole.
-                cluster_start, cluster_stop = _word_around(sentence, cluster_start, cluster_stop)
-                cluster_start, covered = max(cluster_start, spans[-1][1] if spans else 0), cluster_stop
-            _extend(spans, cluster_start, cluster_stop)
-        if stop > start:
-            _extend(spans, start, stop)
-        position = stop
-    return spans
-
-
-def _word_around(sentence: str, start: int, stop: int) -> tuple[int, int]:
-    """The word that text[start:stop] is in, with its accents."""
-    while start > 0 and (sentence[start - 1].isalnum() or unicodedata.combining(sentence[start - 1])):
-        start -= 1
-    while stop < len(sentence) and (sentence[stop].isalnum() or unicodedata.combining(sentence[stop])):
-        stop += 1
-    return start, stop
-
-
-def _extend(spans: list[tuple[int, int]], start: int, stop: int) -> None:
-    """Add a span, joined to the last one when they touch."""
-    if spans and spans[-1][1] == start:
-        spans[-1] = (spans[-1][0], stop)
-    else:
-        spans.append((start, stop))
-
-
-def _clusters(sentence: str, start: int, stop: int) -> Iterable[tuple[int, int]]:
-    """Characters with what modifies them: accents, variation selectors, skin tones, joined emoji."""
-    at = start
-    while at < stop:
-        end = at + 1
-        while end < stop and (_modifies(sentence[end]) or sentence[end - 1] == _ZERO_WIDTH_JOINER):
-            end += 1
-        yield at, end
-        at = end
-
-
-def _modifies(character: str) -> bool:
-    if character < "\u0300":
-        return False
-    return (
-        unicodedata.category(character) in ("Mn", "Me")
-        or character == _ZERO_WIDTH_JOINER
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-    )
 
 
 def _places(anchors: Sequence[Anchor], sentence: str, translation: str) -> list[int]:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from service.text.anchors import Anchor, lift, set_down
 from service.text.markup import Block, Raw, read
+from service.text.opaque import NO_GLOSSARY, Glossary, Span, find_spans
 from service.text.segmentation import Segment, has_letter, split
 
 
@@ -59,16 +60,23 @@ class Document:
             yield part if isinstance(part, str) else part.restore(next(remaining))
 
 
-def read_text(text: str, language: str, vocabulary: Vocabulary, limit: int) -> Document:
+def read_text(
+    text: str, language: str, vocabulary: Vocabulary, limit: int, glossary: Glossary = NO_GLOSSARY
+) -> Document:
     """Plain text: every line break and every space between sentences is kept."""
     parts: list[str | Sentence] = []
     for segment in split(text, language, vocabulary.count, limit):
-        sentence = _sentence(segment.text, vocabulary.knows) if segment.is_sentence else None
-        parts.append(sentence or segment.text)
+        if segment.is_sentence:
+            spans = find_spans(segment.text, vocabulary.knows, glossary)
+            parts.append(_sentence(segment.text, spans) or _replaced(segment.text, spans))
+        else:
+            parts.append(segment.text)
     return Document(parts)
 
 
-def read_html(html: str, language: str, vocabulary: Vocabulary, limit: int) -> Document:
+def read_html(
+    html: str, language: str, vocabulary: Vocabulary, limit: int, glossary: Glossary = NO_GLOSSARY
+) -> Document:
     """HTML: only running text is translated, and inline tags go where their words went."""
     parts: list[str | Sentence] = []
     for part in read(html):
@@ -76,11 +84,11 @@ def read_html(html: str, language: str, vocabulary: Vocabulary, limit: int) -> D
             parts.append(part.text)
         else:
             segments = split(part.text, language, vocabulary.count, limit, keeps_lines=part.is_preformatted)
-            parts.extend(_block_parts(part, segments, vocabulary.knows))
+            parts.extend(_block_parts(part, segments, lambda text: find_spans(text, vocabulary.knows, glossary)))
     return Document(parts)
 
 
-def _block_parts(block: Block, segments: list[Segment], knows: Callable[[str], bool]) -> Iterator[str | Sentence]:
+def _block_parts(block: Block, segments: list[Segment], find: Callable[[str], list[Span]]) -> Iterator[str | Sentence]:
     """Share a block's tags out to its segments: inside a sentence they become anchors, elsewhere they are kept."""
     tags = deque(block.tags)
     start = 0
@@ -92,9 +100,11 @@ def _block_parts(block: Block, segments: list[Segment], knows: Callable[[str], b
         while tags and tags[0][0] < stop:
             inside.append(tags.popleft())
         tags_inside = [(offset - start, tag) for offset, tag in inside]
-        sentence = _sentence(segment.text, knows, tags_inside) if segment.is_sentence else None
+        sentence = _sentence(segment.text, find(segment.text), tags_inside) if segment.is_sentence else None
         if sentence:
             yield sentence
+        elif segment.is_sentence and not inside:
+            yield _replaced_html(segment.text, find(segment.text), block.raw(start, stop))
         else:
             position = start
             for offset, tag in inside:
@@ -105,11 +115,24 @@ def _block_parts(block: Block, segments: list[Segment], knows: Callable[[str], b
     yield from (tag for _, tag in tags)
 
 
-def _sentence(text: str, knows: Callable[[str], bool], tags: list[tuple[int, str]] | None = None) -> Sentence | None:
-    """Lift out what cannot be translated; None if nothing else is left.  `tags` is None for plain text."""
+def _sentence(text: str, spans: list[Span], tags: list[tuple[int, str]] | None = None) -> Sentence | None:
+    """Lift out what must not be translated; None if nothing else is left.  `tags` is None for plain text."""
     is_html = tags is not None
-    lifted, anchors = lift(text, knows, tags or (), _escaped if is_html else str)
+    lifted, anchors = lift(text, spans, tags or (), _escaped if is_html else str)
     return Sentence(lifted, tuple(anchors), is_html) if has_letter(lifted) else None
+
+
+def _replaced(text: str, spans: list[Span]) -> str:
+    """A text of nothing but spans, with what stands for them."""
+    for start, stop, literal in reversed(spans):
+        text = text[:start] + literal + text[stop:]
+    return text
+
+
+def _replaced_html(text: str, spans: list[Span], raw: str) -> str:
+    """The same in HTML: as it was written, unless a glossary changes it."""
+    replaced = _replaced(text, spans)
+    return raw if replaced == text else _escaped(replaced)
 
 
 def _escaped(text: str) -> str:

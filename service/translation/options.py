@@ -44,6 +44,7 @@ class Options:
     alternatives: int = 0
     is_html: bool = False
     explain: bool = False
+    glossary: tuple[tuple[str, str], ...] = ()
 
 
 def resolve_blend(options: Options, manifest: Manifest) -> Blend:

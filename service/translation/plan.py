@@ -7,6 +7,7 @@ from typing import Any
 from service.bundle.loader import LoadedPair
 from service.engine.types import Hypothesis, Job, Output
 from service.text.document import Document, read_html, read_text
+from service.text.opaque import Glossary
 from service.translation.options import Blend, Options, decoder_of, gains_of, resolve_blend
 from service.translation.routing import Route
 
@@ -120,7 +121,8 @@ def make_plan(
     gains = gains_of(blend, options.strength, manifest)
     decoder = decoder_of(options, manifest)
     read = read_html if options.is_html else read_text
-    document = read(text, route.source, tokeniser, manifest.decoding.max_source_tokens - 1)  # one is for eos
+    limit = manifest.decoding.max_source_tokens - 1  # one is for eos
+    document = read(text, route.source, tokeniser, limit, Glossary(dict(options.glossary)))
     jobs = tuple(
         Job(tokeniser.encode(sentence.text), gains, decoder, options.explain, deadline, caller)
         for sentence in document.sentences

@@ -82,6 +82,7 @@ def test_log_lines_carry_the_request_id_and_never_the_text(server):
     )
     answer = response.json()["translatedText"]
     assert response.status_code == 200
+    server.wait_until(lambda: "find-me" in server.log())
     (line,) = [line for line in server.log_lines() if line.get("request_id") == "find-me"]
     assert (line["route"], line["status"], line["characters"]) == ("/translate", 200, len(secret))
     log = server.log()

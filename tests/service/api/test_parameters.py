@@ -50,6 +50,10 @@ def refused(server, body, status=400, **arguments):
         ({"format": "pdf"}, "invalid_parameter", ["format", "text, html"]),
         ({"explain": "maybe"}, "invalid_parameter", ["explain", "true or false"]),
         ({"stream": 3}, "invalid_parameter", ["stream"]),
+        ({"glossary": "x"}, "invalid_parameter", ["glossary", "object"]),
+        ({"glossary": {"a": 1}}, "invalid_parameter", ["glossary", "object"]),
+        ({"glossary": {" ": "b"}}, "invalid_parameter", ["glossary"]),
+        ({"glossary": {str(n): "b" for n in range(501)}}, "invalid_parameter", ["500"]),
     ],
 )
 def test_a_bad_parameter_is_named_with_what_is_allowed(server, change, code, words):

@@ -144,3 +144,21 @@ def test_a_sentence_longer_than_the_model_takes_is_translated_in_parts(server, t
     answer = server.translate(long, explain=True)
     assert len(answer["explain"]) > 1
     assert " ".join(part["source"] for part in answer["explain"]) == long
+
+
+def test_a_glossary_fixes_terms_and_keeps_names_in_every_encoding(server):
+    text = "Ta netu Nudge. Netu monu."
+    glossary = {"Nudge": "Nudge", "monu": "MOND"}
+    answer = server.translate(text, glossary=glossary)["translatedText"]
+    assert answer.count("Nudge") == 1
+    assert answer.count("MOND") == 1
+    form = {"q": text, "source": "xa", "target": "xb", "glossary": json.dumps(glossary)}
+    assert server.post("/translate", data=form).json()["translatedText"] == answer
+    body = {"text": [text], "source_lang": "XA", "target_lang": "XB", "glossary": glossary}
+    assert server.post("/v2/translate", json=body).json()["translations"][0]["text"] == answer
+
+
+def test_a_glossary_works_in_html_and_cannot_inject_markup(server):
+    answer = server.translate("<p>Ta <b>netu</b> monu.</p>", format="html", glossary={"monu": "<i>"})["translatedText"]
+    assert "&lt;i&gt;" in answer
+    assert "<i>" not in answer

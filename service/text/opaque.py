@@ -1,0 +1,111 @@
+"""Find what must not reach the model: addresses, characters it has no piece for, and the terms of a glossary."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+# The look-behind lets an e-mail address start only where its run of characters starts: each run is read once.
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+\-])[\w.+\-]++@[\w\-]++(?:\.[\w\-]++)+")
+_ZERO_WIDTH_JOINER = "\u200d"
+
+Knows = Callable[[str], bool]
+
+
+class Span(NamedTuple):
+    """Part of a sentence, and what stands in its place in the translation."""
+
+    start: int
+    stop: int
+    literal: str
+
+
+class Glossary:
+    """Terms and their translations, by exact spelling and whole words; a term that is its own translation is kept."""
+
+    def __init__(self, terms: Mapping[str, str]) -> None:
+        self._terms = dict(terms)
+        longest_first = sorted(self._terms, key=len, reverse=True)
+        self._pattern = re.compile("|".join(f"(?<!\\w){re.escape(term)}(?!\\w)" for term in longest_first) or r"(?!)")
+
+    def find(self, sentence: str) -> Iterator[Span]:
+        for match in self._pattern.finditer(sentence):
+            yield Span(*match.span(), self._terms[match[0]])
+
+
+NO_GLOSSARY = Glossary({})
+
+
+def find_spans(sentence: str, knows: Knows, glossary: Glossary = NO_GLOSSARY) -> list[Span]:
+    """The spans to lift, in order and apart from each other."""
+    spans: list[Span] = []
+    position = 0
+    for start, stop, literal in [*_fixed_spans(sentence, glossary), Span(len(sentence), len(sentence), "")]:
+        spans.extend(_unknown_spans(sentence, position, start, knows))
+        if stop > start:
+            spans.append(Span(start, stop, literal))
+        position = stop
+    return spans
+
+
+def _fixed_spans(sentence: str, glossary: Glossary) -> list[Span]:
+    """Terms of the glossary and addresses; where they overlap, the term counts."""
+    terms = list(glossary.find(sentence))
+    addresses = [Span(*match.span(), match[0]) for match in _ADDRESS.finditer(sentence)]
+    apart = [
+        address
+        for address in addresses
+        if not any(address.start < term.stop and term.start < address.stop for term in terms)
+    ]
+    return sorted(terms + apart)
+
+
+def _unknown_spans(sentence: str, start: int, stop: int, knows: Knows) -> Iterator[Span]:
+    """Runs of unknown characters in sentence[start:stop]; of a word with an unknown letter, the whole word."""
+    begin = end = start  # of the run that is being gathered
+    for cluster_start, cluster_stop in _clusters(sentence, start, stop):
+        if cluster_start < end:
+            continue
+        cluster = sentence[cluster_start:cluster_stop]
+        if cluster.isspace() or knows(cluster):
+            continue
+        if cluster[0].isalpha():
+            # Half a word is no word: it would be translated as another one.
+            cluster_start, cluster_stop = _word_around(sentence, cluster_start, cluster_stop, end, stop)
+        if cluster_start > end:
+            if end > begin:
+                yield Span(begin, end, sentence[begin:end])
+            begin = cluster_start
+        end = cluster_stop
+    if end > begin:
+        yield Span(begin, end, sentence[begin:end])
+
+
+def _word_around(sentence: str, start: int, stop: int, lowest: int, highest: int) -> tuple[int, int]:
+    """The word that sentence[start:stop] is in, with its accents, within bounds."""
+    while start > lowest and (sentence[start - 1].isalnum() or unicodedata.combining(sentence[start - 1])):
+        start -= 1
+    while stop < highest and (sentence[stop].isalnum() or unicodedata.combining(sentence[stop])):
+        stop += 1
+    return start, stop
+
+
+def _clusters(sentence: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Characters with what modifies them: accents, variation selectors, skin tones, joined emoji."""
+    at = start
+    while at < stop:
+        end = at + 1
+        while end < stop and (_modifies(sentence[end]) or sentence[end - 1] == _ZERO_WIDTH_JOINER):
+            end += 1
+        yield at, end
+        at = end
+
+
+def _modifies(character: str) -> bool:
+    if character < "\u0300":
+        return False
+    return (
+        unicodedata.category(character) in ("Mn", "Me")
+        or character == _ZERO_WIDTH_JOINER
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+    )
