@@ -136,7 +136,9 @@ function finishedCard(variant, answer, plain, pair) {
   const isSame = changes.every(({ kind }) => kind === "same");
   return create("li", { class: "comparison", "data-baseline": isBaseline, "data-same": isSame && !isBaseline },
     heading(variant),
-    create("p", { class: "comparison-text", dir: "auto", lang: answer.target }, ...changes.map(({ kind, text }) => create(tags[kind], {}, text))),
+    create("p", { class: "comparison-text", dir: "auto", lang: answer.target },
+      // The space after a changed word stays outside of it, or it would be struck out or underlined, too.
+      ...changes.flatMap(({ kind, text }) => [create(tags[kind], {}, text.trimEnd()), text.slice(text.trimEnd().length)])),
     ...(isSame && !isBaseline ? [create("p", { class: "sameness" }, "The same words as plain greedy")] : []),
     create("dl", { class: "facts" }, ...factsOf(answer, pair)));
 }

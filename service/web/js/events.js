@@ -7,9 +7,11 @@
 export async function* readEvents(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
+  let isDone = false;
   try {
     for (;;) {
       const { done, value } = await reader.read();
+      isDone = done;
       if (done) return;
       rest += value;
       const blocks = rest.split("\n\n");
@@ -20,7 +22,7 @@ export async function* readEvents(body) {
       }
     }
   } finally {
-    reader.cancel().catch(() => {});
+    if (!isDone) reader.cancel().catch(() => {}); // whoever listened has had enough
   }
 }
 

@@ -8,8 +8,19 @@ import { create } from "./dom.js";
 const LOWER_IS_BETTER = new Set(["perplexity", "ter"]);
 /** Neither up nor down is better: what is wanted is up to the objective. */
 const NEUTRAL = new Set(["length_ratio"]);
+/** Objectives that are measured by a metric of another name. */
+const METRICS = { perplexity: "log_probability" };
 /** The usual bound for calling a difference significant. */
 const SIGNIFICANT_P = 0.05;
+
+/**
+ * The gain in what the objective aims for, else the first.
+ * @param {import("./types.js").Objective} objective
+ * @returns {Gain|undefined}
+ */
+export function mainGain({ name, gains }) {
+  return gains.find(({ metric }) => metric === name) ?? gains.find(({ metric }) => metric === METRICS[name]) ?? gains[0];
+}
 
 /**
  * "+0.9 BLEU", green only if it is better and not by chance.
@@ -24,36 +35,31 @@ export function gainBadge(gain) {
     class: "gain",
     "data-better": isJudged && isBetter,
     "data-worse": isJudged && !isBetter,
-    title: gainWords(gain),
+    title: `${gain.test_set}: ${gainWords(gain)}`,
   }, `${formatDifference(difference)} ${displayName(gain.metric)}`);
 }
 
 /**
- * "tatoeba-test: BLEU 40.1 → 41.0 (beam 41.3), p = 0.002"
+ * "BLEU 40.1 → 41.0 (beam 41.3), p = 0.002"
  * @param {Gain} gain
  */
 export function gainWords(gain) {
   const beam = gain.beam === null ? "" : ` (beam ${format(gain.beam)})`;
-  return `${gain.test_set}: ${displayName(gain.metric)} ${format(gain.greedy)} → ${format(gain.actor)}${beam}${chance(gain)}`;
+  return `${displayName(gain.metric)} ${format(gain.greedy)} → ${format(gain.actor)}${beam}${chance(gain)}`;
 }
 
 /**
- * The objective in a sentence: what it aims for, what it gained, what it costs.
+ * What the objective gained, in a sentence for each test set.
  * @param {import("./types.js").Objective} objective
  * @returns {Array<Node|string>}
  */
 export function measuredWords(objective) {
-  if (objective.name === "none") return ["Plain decoding: no actor, the frozen model alone."];
+  if (objective.name === "none") return ["Plain decoding: the frozen model alone, no actor."];
   if (objective.gains.length === 0) return [`${displayName(objective.name)} has no measured gain in this bundle.`];
-  return objective.gains.flatMap((gain, index) => {
-    const beam = gain.beam === null ? "" : ` (beam ${format(gain.beam)})`;
-    return [
-      index ? " · " : "Measured with greedy decoding: ",
-      `${gain.test_set} ${displayName(gain.metric)} `,
-      create("strong", {}, `${format(gain.greedy)} → ${format(gain.actor)}`),
-      `${beam}${chance(gain)}`,
-    ];
-  });
+  const testSets = [...new Set(objective.gains.map((gain) => gain.test_set))];
+  return testSets.map((testSet) => create("span", {},
+    create("span", { class: "measured-on" }, `Greedy without and with it on ${testSet}`),
+    ...objective.gains.filter((gain) => gain.test_set === testSet).map((gain) => create("span", { class: "measure" }, gainWords(gain)))));
 }
 
 /** @param {Gain} gain */
@@ -64,11 +70,12 @@ function chance(gain) {
 
 /** @param {number} value */
 function format(value) {
-  return value.toFixed(Math.abs(value) < 10 ? 2 : 1);
+  const size = Math.abs(value);
+  return value.toFixed(size < 1 ? 3 : size < 10 ? 2 : 1).replace("-", "−");
 }
 
 /** @param {number} difference */
 function formatDifference(difference) {
-  const digits = Math.abs(difference).toFixed(Math.abs(difference) < 1 ? 2 : 1);
-  return (difference < 0 ? "−" : "+") + digits;
+  const size = Math.abs(difference);
+  return (difference < 0 ? "−" : "+") + size.toFixed(size < 0.095 ? 3 : size < 0.995 ? 2 : 1);
 }

@@ -28,7 +28,14 @@ export function mountTooltip(output) {
     const span = event.target instanceof Element ? event.target.closest(".word") : null;
     if (span) showTooltip(span);
   });
-  output.addEventListener("pointerleave", () => hideTooltip(output));
+  // A finger leaves as soon as it is lifted: then the next touch elsewhere ends it.
+  output.addEventListener("pointerleave", (event) => {
+    if (event.pointerType !== "touch") hideTooltip(output);
+  });
+  addEventListener("pointerdown", (event) => {
+    if (!(event.target instanceof Element && event.target.closest(".word"))) hideTooltip(output);
+  });
+  addEventListener("scroll", () => hideTooltip(output), { passive: true });
   output.addEventListener("blur", () => hideTooltip(output));
   output.addEventListener("scroll", () => hideTooltip(output));
   output.addEventListener("keydown", (event) => {

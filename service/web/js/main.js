@@ -60,7 +60,10 @@ const drawRequest = () => {
   byId("curl").textContent = curlOf(requestOf(store.state), document.baseURI.split("#")[0], Boolean(api.key));
 };
 store.watch(
-  ["text", "source", "target", "objective", "strength", "decoder", "beamSize", "samples", "alternatives", "influence"],
+  [
+    "text", "source", "target", "objective", "strength", "decoder", "beamSize", "samples", "alternatives", "influence",
+    "answer", // by then a key may have been given
+  ],
   drawRequest,
 );
 byId("copy-curl").addEventListener("click", () => copyWith(byId("copy-curl"), byId("curl").textContent));

@@ -2,7 +2,7 @@
 
 import { currentPair, displayName, hasObjective, isBlend, objectiveName, parseBlend } from "./catalog.js";
 import { byId, create, layOut } from "./dom.js";
-import { gainBadge, measuredWords } from "./gains.js";
+import { gainBadge, mainGain, measuredWords } from "./gains.js";
 
 /**
  * @typedef {import("./types.js").Pair} Pair
@@ -57,12 +57,11 @@ export function chooseCard(number) {
 
 /** @param {Pair} pair */
 function cardsOf(pair) {
-  const cards = pair.objectives.map((objective) => card(
-    objective.name,
-    displayName(objective.name),
-    objective.name === "none" ? "no actor: the model alone" : objective.optimises,
-    objective.gains.slice(0, 1).map(gainBadge),
-  ));
+  const cards = pair.objectives.map((objective) => {
+    const gain = mainGain(objective);
+    const aim = objective.name === "none" ? "no actor: the model alone" : objective.optimises;
+    return card(objective.name, displayName(objective.name), aim, gain ? [gainBadge(gain)] : []);
+  });
   if (pair.objectives.length > 2) cards.push(card(BLEND, "Blend", "several objectives, weighted", []));
   return cards;
 }

@@ -69,6 +69,8 @@ export class Translator {
       if (controller.signal.aborted) return; // a newer request has taken over
       if (!(error instanceof Failure)) throw error;
       this.store.update({ status: "failed", preview: null, failure: error });
+    } finally {
+      if (this.controller === controller) this.controller = null;
     }
   }
 
@@ -78,6 +80,7 @@ export class Translator {
    */
   async #stream(request, signal) {
     const preview = new Preview(request.q);
+    let answer = null;
     let frame = 0;
     const show = () => {
       frame = 0;
@@ -85,14 +88,15 @@ export class Translator {
     };
     try {
       for await (const event of this.api.stream(request, signal)) {
-        if (event.name === "done") return event.data;
+        // Read on to the end: a body that is left unread costs the connection.
+        if (event.name === "done") answer = event.data;
         preview.add(event);
         if (!frame && !preview.isEmpty) frame = requestAnimationFrame(show);
       }
     } finally {
       cancelAnimationFrame(frame);
     }
-    throw Failure.unreachable();
+    return answer;
   }
 }
 
