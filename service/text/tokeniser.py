@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
@@ -19,10 +20,12 @@ class Tokeniser:
         self._target = self._source if same else SentencePieceProcessor(model_file=str(target_model))
         self._eos_id = eos_id
         self._is_known: dict[str, bool] = {}
+        # A sentence is counted when it is cut out and encoded a moment later.
+        self._source_ids = lru_cache(maxsize=512)(self._source.encode)
 
     def encode(self, sentence: str) -> tuple[int, ...]:
         """Ids of a source sentence, ending with eos."""
-        return (*self._source.encode(sentence), self._eos_id)
+        return (*self._source_ids(sentence), self._eos_id)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of target ids, on one line; bytes that are not UTF-8 together stand for no character and are dropped."""
@@ -51,7 +54,7 @@ class Tokeniser:
 
     def count(self, sentence: str) -> int:
         """Tokens of a source sentence, without eos."""
-        return len(self._source.encode(sentence))
+        return len(self._source_ids(sentence))
 
     def knows(self, cluster: str) -> bool:
         """Whether the source model has a piece for this character (with its combining marks).

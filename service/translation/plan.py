@@ -76,6 +76,8 @@ class Plan:
 
         Fewer than asked for when the search found fewer: two ways to spell the same text are one translation.
         """
+        if not self.options.alternatives:
+            return ()
         ranked = [
             self._rejoin([_alternative(output, rank) for output in outputs])
             for rank in range(self.options.alternatives + 1)
