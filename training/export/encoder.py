@@ -103,7 +103,8 @@ def _body(model: ModelWeights, quantisation: Quantisation) -> onnx.GraphProto:
         # The biases of r and u are in the table; that of n is inside the reset gate's product.
         bias = model["encoder.state_bias"][direction].copy()
         bias[: 2 * N] = 0
-        recurrent.append(body.linear(half, model["encoder.state_weight"][direction], bias, "recurrent"))
+        weight = model["encoder.state_weight"][direction]
+        recurrent.append(body.linear(half, weight, bias, "recurrent", one_scale=True))
     both = body.add("Concat", recurrent, "recurrent_both", axis=1)  # [B, 2, 3N]
     reset_update_state, candidate_state = body.split(both, [2 * N, N], ["recurrent_ru", "recurrent_n"], axis=2)
     gates = body.add("Add", [reset_update_in, reset_update_state], "reset_update_sum")

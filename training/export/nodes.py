@@ -8,7 +8,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from training.export.quantise import ACTIVATION_SCALE, ACTIVATION_ZERO_POINT, quantise_weight
+from training.export.quantise import ACTIVATION_SCALE, ACTIVATION_ZERO_POINT, quantise_matrix, quantise_rows
 
 Quantisation = Literal["fp32", "int8"]
 Shape = Sequence[str | int]
@@ -82,11 +82,16 @@ class GraphWriter:
         weight: NDArray[np.float32],
         bias: NDArray[np.float32] | None,
         name: str,
+        *,
         limit: float = 1.0,
+        one_scale: bool = False,
     ) -> str:
-        """Return weight · activation (+ bias): weight [out, in], activation [..., in] made with the same limit."""
+        """Return weight · activation (+ bias): weight [out, in], activation [..., in] made with the same limit.
+
+        `one_scale` quantises the matrix with one scale in place of one per output (see `training.export.quantise`).
+        """
         if self.quantisation == "int8":
-            return self._integer_linear(activation, weight, bias, name, limit)
+            return self._integer_linear(activation, weight, bias, name, limit, one_scale)
         inputs = [activation, self.constant(weight.T, f"{name}.weight")]
         if bias is None:
             return self.add("MatMul", inputs, name)
@@ -94,23 +99,25 @@ class GraphWriter:
         return self.add("Add", [product, self.constant(bias, f"{name}.bias")], name)
 
     def linear_plus(
-        self, activation: str, weight: NDArray[np.float32], addend: str, name: str, limit: float = 1.0
+        self, activation: str, weight: NDArray[np.float32], addend: str, name: str, *, limit: float = 1.0
     ) -> str:
         """Return weight · activation + addend for an activation [B, in] and an addend [B, out]."""
         if self.quantisation == "int8":
-            product = self._integer_linear(activation, weight, None, f"{name}.product", limit)
+            product = self._integer_linear(activation, weight, None, f"{name}.product", limit, False)
             return self.add("Add", [product, addend], name)
-        return self.gemm(activation, weight, addend, name)
-
-    def gemm(self, tensor: str, weight: NDArray[np.float32], addend: str, name: str) -> str:
-        """Return weight · tensor + addend [B, out] in fp32, whatever the quantisation."""
-        return self.add("Gemm", [tensor, self.constant(weight.T, f"{name}.weight"), addend], name)
+        return self.add("Gemm", [activation, self.constant(weight.T, f"{name}.weight"), addend], name)
 
     def _integer_linear(
-        self, activation: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None, name: str, limit: float
+        self,
+        activation: str,
+        weight: NDArray[np.float32],
+        bias: NDArray[np.float32] | None,
+        name: str,
+        limit: float,
+        one_scale: bool,
     ) -> str:
         # One contrib node does the integer product, the rescaling and the bias; dispatch dominates at batch 1.
-        integers, scales = quantise_weight(weight)
+        integers, scales = quantise_matrix(weight) if one_scale else quantise_rows(weight)
         inputs = [
             activation,
             self.constant(integers.T, f"{name}.weight"),

@@ -14,6 +14,7 @@ import onnx
 
 from training.export.folding import word_table
 from training.export.nodes import FLOAT, INT64, GraphWriter, Quantisation
+from training.export.quantise import GAIN_RANGE
 from training.export.weights import ActorWeights, ModelWeights
 
 
@@ -40,35 +41,42 @@ def build_step(
     embedding = writer.stored(model["target_embedding.weight"], "target_embedding")
     table = writer.folded_table(embedding, weight, bias, "target_table")
     word = writer.look_up(table, previous_ids, "word")  # [B, W]
-    attended = _attend(writer, model, state, keys, values, source_mask, state_range)  # [B, W]
+    query, actor_state = _look(writer, model, actors, state, state_range)
+    attended = _attend(writer, model, query, keys, values, source_mask)  # [B, W]
     inputs = writer.add("Add", [attended, word], "inputs")
-    parts = [2 * H, H, R] + ([U] if actors else [])
-    reset_update_in, candidate_in, readout_in, *actor_in = writer.split(
-        inputs, parts, ["reset_update_in", "candidate_in", "readout_in", "actor_in"][: len(parts)], axis=1
-    )
-    nudged = state if gain is None else _nudge(writer, model, actors, state, actor_in[0], gain)
+    parts = {"reset_update_in": 2 * H, "candidate_in": H, "readout_in": R} | ({"actor_in": U} if actors else {})
+    reset_update_in, candidate_in, readout_in, *actor_in = writer.split(inputs, [*parts.values()], [*parts], axis=1)
+    nudged = state
+    if actor_state is not None and gain is not None:
+        nudged = _nudge(writer, actors, state, writer.add("Add", [actor_state, actor_in[0]], "actor_sum"), gain)
     next_state = _advance(writer, model, nudged, reset_update_in, candidate_in, state_range)
+    activation = writer.activation(next_state, state_range)
     readout = writer.linear_plus(
-        writer.activation(next_state, state_range),
-        model["readout.state.weight"],
-        readout_in,
-        "readout_sum",
-        state_range,
+        activation, model["readout.state.weight"], readout_in, "readout_sum", limit=state_range
     )
     readout = writer.activation(writer.add("Tanh", [readout], "readout"))
-    logits = writer.linear(readout, model["output.weight"], model["output.bias"], "logits")
+    logits = writer.linear(readout, model["output.weight"], model["output.bias"], "logits", one_scale=True)
 
     writer.output(logits, FLOAT, ["B", sizes.target_vocabulary])
     writer.output(next_state, FLOAT, ["B", H])
     return writer.model()
 
 
-def _attend(
-    writer: GraphWriter, model: ModelWeights, state: str, keys: str, values: str, source_mask: str, state_range: float
-) -> str:
-    """Return the attended values [B, W] of un-nudged states [B, H]."""
-    activation = writer.activation(state, state_range)
-    query = writer.linear(activation, model["attention.query.weight"], None, "query", state_range)
+def _look(
+    writer: GraphWriter, model: ModelWeights, actors: Sequence[ActorWeights], state: str, state_range: float
+) -> tuple[str, str | None]:
+    """Return the attention's query [B, K] and the actors' first layer on the state [B, U]: one product for both."""
+    H, K = model.sizes.decoder, model.sizes.attention
+    weight = np.concatenate([model["attention.query.weight"], *(actor.hidden[:, :H] for actor in actors)])
+    product = writer.linear(writer.activation(state, state_range), weight, None, "look", limit=state_range)
+    if not actors:
+        return product, None
+    query, actor_state = writer.split(product, [K, len(weight) - K], ["query", "actor_state"], axis=1)
+    return query, actor_state
+
+
+def _attend(writer: GraphWriter, model: ModelWeights, query: str, keys: str, values: str, source_mask: str) -> str:
+    """Return the attended values [B, W] of queries [B, K] made of the un-nudged states."""
     query = writer.add("Unsqueeze", [query, writer.integers(1)], "query_row")  # [B, 1, K]
     similarity = writer.add("Tanh", [writer.add("Add", [keys, query], "similarity_sum")], "similarity")
     # Not a MatMul: a product with one column runs at a fraction of the speed, and this is the same in any batch.
@@ -84,16 +92,12 @@ def _attend(
     return writer.add("Squeeze", [attended, writer.integers(1)], "attended")
 
 
-def _nudge(
-    writer: GraphWriter, model: ModelWeights, actors: Sequence[ActorWeights], state: str, actor_in: str, gain: str
-) -> str:
+def _nudge(writer: GraphWriter, actors: Sequence[ActorWeights], state: str, actor_sum: str, gain: str) -> str:
     """Return z~ = z + a.  The gain multiplies hidden units, so that a row of zeros adds exactly nothing."""
-    H = model.sizes.decoder
-    first = np.concatenate([actor.hidden[:, :H] for actor in actors])  # [U, H]
-    second = np.concatenate([actor.output for actor in actors], axis=1)  # [H, U]
-    hidden = writer.add("Tanh", [writer.gemm(state, first, actor_in, "actor_sum")], "actor_hidden")
-    weighted = writer.add("Mul", [hidden, gain], "actor_weighted")
-    return writer.gemm(weighted, second, state, "nudged")
+    weight = np.concatenate([actor.output for actor in actors], axis=1)  # [H, U]
+    hidden = writer.add("Tanh", [actor_sum], "actor_hidden")
+    weighted = writer.activation(writer.add("Mul", [hidden, gain], "actor_weighted"), GAIN_RANGE)
+    return writer.linear_plus(weighted, weight, state, "nudged", limit=GAIN_RANGE)
 
 
 def _advance(
@@ -103,11 +107,11 @@ def _advance(
     H = model.sizes.decoder
     weight = model["decoder.state.weight"]
     activation = writer.activation(nudged, state_range)
-    gates = writer.linear_plus(activation, weight[: 2 * H], reset_update_in, "reset_update_sum", state_range)
+    gates = writer.linear_plus(activation, weight[: 2 * H], reset_update_in, "reset_update_sum", limit=state_range)
     gates = writer.add("Sigmoid", [gates], "reset_update")
     reset, update = writer.split(gates, [H, H], ["reset", "update"], axis=1)
     bias = model["decoder.state_bias"][2 * H :]
-    recurrent = writer.linear(activation, weight[2 * H :], bias, "candidate_state", state_range)
+    recurrent = writer.linear(activation, weight[2 * H :], bias, "candidate_state", limit=state_range)
     gated = writer.add("Mul", [reset, recurrent], "candidate_gated")
     candidate = writer.add("Tanh", [writer.add("Add", [candidate_in, gated], "candidate_sum")], "candidate")
     difference = writer.add("Sub", [nudged, candidate], "difference")
