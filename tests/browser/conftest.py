@@ -99,6 +99,7 @@ class Visit:
     url: str
     problems: list[str] = field(default_factory=list)
     may_fail: bool = False  # requests that fail are what the test is about
+    network_changed: bool = False
 
     @property
     def text(self) -> Locator:
@@ -122,7 +123,11 @@ class Visit:
         return self.page.get_by_role("radio", name=name, exact=True)
 
     def open(self, fragment: str = "") -> "Visit":
-        self.page.goto(self.url + "/" + fragment)
+        for _ in range(3):
+            self.network_changed = False
+            self.page.goto(self.url + "/" + fragment)
+            if not self.network_changed:
+                break
         return self
 
     def choose(self, radio: Locator) -> None:
@@ -140,6 +145,10 @@ class Visit:
         )
 
     def hear(self, message: ConsoleMessage) -> None:
+        if "ERR_NETWORK_CHANGED" in message.text:
+            # The machine got or lost an interface (a container started, say), and chromium dropped its connections.
+            self.network_changed = True
+            return
         is_failed_request = "Failed to load resource" in message.text
         if message.type in ("error", "warning") and not (self.may_fail and is_failed_request):
             self.problems.append(f"{message.type}: {message.text}")

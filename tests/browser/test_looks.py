@@ -34,8 +34,9 @@ CONTRASTS = """(selectors) => {
 }"""
 TEXTS = [
     "#source-text", "#output", ".word[data-heat]:not([data-heat='0'])", "#counter", "#facts dt", "#facts dd",
-    "#detected", ".tagline", "#status", ".card-aim", ".gain", "input:checked + .card-face .card-aim", "#measured", ".segment span",
-    ".dial .hint", "#compare", "#compare-hint", ".comparison ins", ".comparison del", ".sameness, .comparison dt",
+    "#detected", ".tagline", "#status", ".card-aim", ".gain", "input:checked + .card-face .card-aim", "#measured",
+    ".segment span", ".dial .hint", "#compare", "#compare-hint", ".comparison ins", ".comparison del",
+    ".sameness, .comparison dt",
     "#curl", "#model", "#share",
 ]  # fmt: skip
 
