@@ -6,7 +6,9 @@ States are compared, not only logits or words: a difference in the last bit grow
 import numpy as np
 import pytest
 
+from training.export.graph import build_graphs
 from training.export.sessions import BundleSessions, pad_sources
+from training.export.weights import Sizes, random_actor, random_weights
 
 STEPS = 6
 
@@ -96,3 +98,28 @@ def test_fully_padded_row_is_finite_and_harmless(rows, alone, sessions, kind):
     assert np.isfinite(logits).all()
     np.testing.assert_array_equal(logits[0], alone[kind][1][1][0])
     np.testing.assert_array_equal(state[0], alone[kind][1][2][0])
+
+
+@pytest.fixture(scope="module")
+def shipped_size():
+    """Graphs as wide as the shipped models': other kernels and blockings of the products than in a small one."""
+    sizes = Sizes(300, 1000, embedding=256, encoder=256, decoder=512, attention=128, readout=256)
+    model = random_weights(sizes, seed=3, scale=0.06)
+    actors = [random_actor(f"actor{index}", 32, sizes, index, scale=0.05) for index in range(4)]
+    return {kind: BundleSessions(build_graphs(model, actors, kind, state_range=1.5)) for kind in ("fp32", "int8")}
+
+
+@pytest.mark.parametrize("kind", ["fp32", "int8"])
+def test_row_of_a_shipped_size_is_bit_identical_alone_and_in_any_batch(shipped_size, kind):
+    generator = np.random.default_rng(7)
+    sources = [[*generator.integers(4, 300, generator.integers(0, 60)).tolist(), 3] for _ in range(24)]
+    gains = generator.choice([0.0, 1.0], (24, 128)).astype(np.float32)
+    words = generator.integers(1, 1000, (24, STEPS))
+    rows = range(24)
+    alone = [trajectory(shipped_size[kind], [sources[row]], gains[[row]], words[[row]]) for row in rows]
+    for size in (2, 7, 12, 24):
+        batch = generator.choice(24, size, replace=False)
+        together = trajectory(shipped_size[kind], [sources[row] for row in batch], gains[batch], words[batch], 4)
+        for position, row in enumerate(batch):
+            for ours, expected in zip(together, alone[row], strict=True):
+                np.testing.assert_array_equal(ours[position], expected[0])
