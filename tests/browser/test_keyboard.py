@@ -110,7 +110,7 @@ def test_translation_is_announced_when_typing_has_come_to_rest(visit, page_serve
 
 
 def test_focus_can_be_seen(visit):
-    for selector in ("#source", "#theme", "#copy-curl", "#strength", "#source-text"):
+    for selector in ("#source", "#theme", "#copy-curl", "#strength", "#output"):
         visit.page.get_by_text("This request as curl").focus()
         if selector == "#copy-curl":
             visit.page.keyboard.press("Enter")

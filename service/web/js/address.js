@@ -25,7 +25,7 @@ export function mountAddress(store, session) {
     },
   );
   addEventListener("hashchange", () => {
-    if (store.state.catalog) session.apply(fromFragment(location.hash));
+    if (store.state.catalog) session.apply(fromFragment(location.hash), true);
   });
 
   const share = byId("share");

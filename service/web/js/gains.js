@@ -58,7 +58,7 @@ export function measuredWords(objective) {
   if (objective.gains.length === 0) return [`${displayName(objective.name)} has no measured gain in this bundle.`];
   const testSets = [...new Set(objective.gains.map((gain) => gain.test_set))];
   return testSets.map((testSet) => create("span", {},
-    create("span", { class: "measured-on" }, `Greedy without and with it on ${testSet}`),
+    create("span", { class: "measured-on" }, `Plain greedy → with this actor, on ${testSet}`),
     ...objective.gains.filter((gain) => gain.test_set === testSet).map((gain) => create("span", { class: "measure" }, gainWords(gain)))));
 }
 

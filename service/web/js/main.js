@@ -25,17 +25,19 @@ import { Translator } from "./translator.js";
 const api = new Api();
 const preferences = loadPreferences();
 /** What the page should show as soon as the service tells what it serves; the text is shown at once. */
-let { text = "", ...wish } = { ...preferences, ...fromFragment(location.hash) };
+const link = fromFragment(location.hash);
+let { text = "", ...wish } = { ...preferences, ...link };
 const store = new Store({ ...initialState(), text, influence: preferences.influence ?? true });
 const translator = new Translator(store, api);
-const session = new Session(store, api, translator, (problem) => {
+const tellLinkProblem = (problem) => {
   byId("link-problem").textContent = problem;
   byId("link-problem").hidden = !problem;
-});
+};
+const session = new Session(store, api, translator, tellLinkProblem);
 const comparison = new Comparison(store, api);
 
 async function begin() {
-  await session.begin(wish);
+  await session.begin(wish, Object.keys(link).length > 0 && Object.keys(wish).length > 0);
   if (store.state.catalog) wish = {};
 }
 
@@ -49,6 +51,7 @@ mountObjectivePicker(store);
 mountDecoderPicker(store);
 keepPreferences(store);
 mountAddress(store, session);
+store.watch(["source", "target", "objective"], () => tellLinkProblem("")); // somebody has chosen something else
 mountShortcuts({
   translate: () => translator.run({ again: true }),
   swap: () => swapLanguages(store),

@@ -20,8 +20,9 @@ export class Session {
   /**
    * Ask what is served, fit the wish to it, and translate.  Also the way back after a failure: bundles come and go.
    * @param {Partial<import("./types.js").State>} wish
+   * @param {boolean} isLink  whether somebody asked for it: then they are told if it is not served
    */
-  async begin(wish = {}) {
+  async begin(wish = {}, isLink = false) {
     try {
       this.store.update({ catalog: await this.api.catalog() });
     } catch (error) {
@@ -29,17 +30,18 @@ export class Session {
       this.store.update({ failure: error });
       return;
     }
-    this.apply(wish);
+    this.apply(wish, isLink);
     await this.translator.run();
   }
 
   /**
    * Show what an address or an earlier visit asks for, as far as it is served.
    * @param {Partial<import("./types.js").State>} wish
+   * @param {boolean} isLink
    */
-  apply(wish) {
+  apply(wish, isLink) {
     const { patch, problem } = fitToCatalog(this.store.state, wish);
     this.store.update(patch);
-    this.tell(problem);
+    this.tell(isLink ? problem : "");
   }
 }

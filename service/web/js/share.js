@@ -39,9 +39,10 @@ export function fromFragment(fragment) {
   for (const name of ["text", "source", "target", "objective"]) {
     if (values.has(name)) patch[name] = values.get(name);
   }
-  if (!values.has("target")) return {};
+  if (Object.keys(patch).length === 0) return {};
   // What an address does not say is as it is at first, so that the same address shows the same thing.
   patch.text ??= "";
+  patch.source ??= "auto";
   patch.objective ??= "none";
   patch.decoder = DECODERS.includes(values.get("decoder")) ? values.get("decoder") : "greedy";
   patch.strength = numberIn(values.get("strength"), 0, 2) ?? 1;
