@@ -60,6 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
         RequestScope,
         metrics=context.metrics,
         max_body_bytes=settings.max_body_bytes,
+        body_timeout_s=settings.body_timeout_s,
         allows_other_origins=bool(settings.cors_origins),
     )
     if settings.cors_origins:

@@ -9,6 +9,7 @@
     ├── InvalidKey                  403 invalid_key          missing, unknown or revoked API key
     ├── NotFound                    404 not_found
     ├── MethodNotAllowed            405 method_not_allowed
+    ├── BodyTooSlow                 408 body_too_slow        the body did not arrive in time
     ├── BodyTooLarge                413 body_too_large       refused before the body is read
     ├── UnsupportedMediaType        415 unsupported_media_type
     ├── RateLimited                 429 rate_limited         too many requests in a minute; Retry-After
@@ -127,6 +128,14 @@ class NotFound(NudgeError):
 class MethodNotAllowed(NudgeError):
     status = 405
     code = "method_not_allowed"
+
+
+class BodyTooSlow(NudgeError):
+    status = 408
+    code = "body_too_slow"
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__(f"The body did not arrive within {limit_s:g} s. Send it again, faster or in parts.")
 
 
 class BodyTooLarge(NudgeError):

@@ -12,7 +12,7 @@ from service.api.context import authenticate, charged, context_of, while_connect
 from service.api.parameters import Reader, read_blend, read_search
 from service.api.translate import Ask, run
 from service.errors import InvalidParameter
-from service.text.languages import name_of
+from service.text.languages import base_code, name_of
 from service.translation.options import Options
 from service.translation.plan import Translation
 from service.translation.routing import served_pairs
@@ -87,8 +87,8 @@ async def _read(request: Request) -> Ask:
             raise InvalidParameter(name, parameters[name], "this service has none; leave it out")
     source = reader.text("source_lang", "")
     options = Options(
-        source=_base(source) if source else None,
-        target=_base(reader.text("target_lang")),
+        source=base_code(source) if source else None,
+        target=base_code(reader.text("target_lang")),
         blend=read_blend(reader),
         is_html=reader.choice("tag_handling", ("html", "xml", "text"), "text") != "text",
         **read_search(reader, settings),
@@ -102,8 +102,3 @@ def _answer(text: str, translation: Translation) -> dict[str, Any]:
         "text": translation.text,
         "billed_characters": len(text),
     }
-
-
-def _base(code: str) -> str:
-    """DeepL's EN-US is our en."""
-    return code.strip().lower().partition("-")[0]

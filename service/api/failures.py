@@ -6,6 +6,7 @@ and the answer carries that id only.
 """
 
 import math
+import traceback
 
 import structlog
 from starlette.exceptions import HTTPException
@@ -57,7 +58,7 @@ def failure_response(error: Exception, path: str, request_id: str) -> JSONRespon
     """The response for any exception; logs the ones that are our fault."""
     known = to_nudge_error(error)
     if known.status == 500:
-        log.error("request_failed", error=type(error).__name__, exc_info=error)
+        log.error("request_failed", **describe(error))
     is_deepl = is_deepl_path(path)
     status = known.deepl_status or known.status if is_deepl else known.status
     headers = {}
@@ -66,6 +67,12 @@ def failure_response(error: Exception, path: str, request_id: str) -> JSONRespon
     if isinstance(error, HTTPException) and error.headers:
         headers |= error.headers  # Allow, with a 405
     return JSONResponse(failure_body(known, request_id, is_deepl), status, headers)
+
+
+def describe(error: BaseException) -> dict[str, object]:
+    """What went wrong and where, for the log.  Not the message: it may quote what the user sent."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return {"error": type(error).__name__, "at": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]}
 
 
 async def handle_failure(request: Request, error: Exception) -> JSONResponse:

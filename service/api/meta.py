@@ -87,13 +87,13 @@ async def frontend_settings(request: Request) -> Response:
     )
 
 
-@router.get("/health")
+@router.api_route("/health", methods=["GET", "HEAD"])
 async def health() -> Response:
     """The process is alive."""
     return JSONResponse({"status": "ok"})
 
 
-@router.get("/ready")
+@router.api_route("/ready", methods=["GET", "HEAD"])
 async def ready(request: Request) -> Response:
     """Whether requests would be served now, and which bundles are refused and why."""
     context = context_of(request)

@@ -3,6 +3,7 @@
 Plain ASGI, so that nothing is buffered and a caller who hangs up is noticed.
 """
 
+import asyncio
 import random
 import re
 import time
@@ -11,8 +12,8 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api.failures import failure_response
-from service.errors import BodyTooLarge, CallerGone
+from service.api.failures import describe, failure_response
+from service.errors import BodyTooLarge, BodyTooSlow, CallerGone
 from service.metrics import Metrics
 
 log = structlog.get_logger("nudge.http")
@@ -34,10 +35,19 @@ _QUIET_ROUTES = frozenset({"/health", "/ready", "/metrics"})
 class RequestScope:
     """Wraps the whole app; every exception ends here, so every answer has the same shape and headers."""
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics, max_body_bytes: int, allows_other_origins: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        metrics: Metrics,
+        max_body_bytes: int,
+        body_timeout_s: float,
+        allows_other_origins: bool = False,
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._max_body_bytes = max_body_bytes
+        self._body_timeout_s = body_timeout_s
         self._headers = dict(SECURITY_HEADERS)
         if allows_other_origins:
             self._headers["Cross-Origin-Resource-Policy"] = "cross-origin"
@@ -71,27 +81,35 @@ class RequestScope:
                 status = 499
             except Exception as error:
                 if status != 499:
-                    log.error("answer_broken_off", exc_info=error)
+                    log.error("answer_broken_off", **describe(error))
                 else:
                     await failure_response(error, scope["path"], request_id)(scope, receive, send_with_headers)
             self._record(scope, status, time.perf_counter() - started)
 
     def _bounded(self, headers: Headers, receive: Receive) -> Receive:
-        """Refuse a body that says it is too large before any of it is read, and one that turns out to be."""
-        limit = self._max_body_bytes
+        """Refuse a body that says it is too large before any of it is read; one that turns out to be; a slow one."""
+        limit, limit_s = self._max_body_bytes, self._body_timeout_s
+        deadline = asyncio.get_running_loop().time() + limit_s
         length = headers.get("content-length", "")
         says_too_much = length.isdecimal() and int(length[:20]) > limit
         received = 0
+        is_complete = False
 
         async def bounded_receive() -> Message:
-            nonlocal received
+            nonlocal received, is_complete
             if says_too_much:
                 raise BodyTooLarge(limit)
-            message = await receive()
-            if message["type"] == "http.request":
-                received += len(message.get("body", b""))
-                if received > limit:
-                    raise BodyTooLarge(limit)
+            if is_complete:  # only a hang-up can come now, and that may take as long as it likes
+                return await receive()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise BodyTooSlow(limit_s) from None
+            is_complete = not message.get("more_body", False)
+            received += len(message.get("body", b""))
+            if received > limit:
+                raise BodyTooLarge(limit)
             return message
 
         return bounded_receive

@@ -53,7 +53,7 @@ def _native_paths(settings: Settings) -> dict[str, Any]:
                 "text/event-stream": {"schema": schemas.EVENT},
             },
         },
-        **_failures(400, 403, 413, 415, 429, 503, 504),
+        **_failures(400, 403, 408, 413, 415, 429, 503, 504),
     }
     return {
         "/translate": {
@@ -94,7 +94,7 @@ def _deepl_paths(settings: Settings) -> dict[str, Any]:
             "post": _operation(
                 "deeplTranslate",
                 "Translate texts, for DeepL's clients",
-                {**_ok(schemas.DEEPL_ANSWER), **_failures(400, 403, 413, 415, 429, 456, 503, 504, deepl=True)},
+                {**_ok(schemas.DEEPL_ANSWER), **_failures(400, 403, 408, 413, 415, 429, 456, 503, 504, deepl=True)},
                 _body(schemas.deepl_request(settings, texts, is_form=False), form),
             )
         },
@@ -150,6 +150,7 @@ def _failures(*statuses: int, deepl: bool = False) -> dict[str, Any]:
 _MEANINGS = {
     400: "A parameter is missing or wrong; the message says which and what is allowed.",
     403: "The API key is missing, unknown or revoked.",
+    408: "The body did not arrive in time.",
     413: "The body, or the text in it, is too large.",
     415: "The body is neither JSON nor a form.",
     429: "Too many requests, or the key's quota is used up; see Retry-After.",

@@ -11,6 +11,7 @@ from typing import Any, TypedDict, cast
 from service.api.body import Parameters
 from service.errors import InvalidParameter, TextTooLong
 from service.settings import Settings
+from service.text.languages import base_code
 from service.translation.options import DECODERS, MAX_STRENGTH, Blend, DecoderName, Options
 
 MAX_TERMS = 500
@@ -129,7 +130,7 @@ def read_options(reader: Reader, settings: Settings) -> Options:
     """The options of a native request."""
     return Options(
         source=_source(reader),
-        target=reader.text("target").strip().lower(),
+        target=base_code(reader.text("target")),
         blend=read_blend(reader),
         is_html=reader.choice("format", ("text", "html"), "text") == "html",
         explain=reader.boolean("explain"),
@@ -200,7 +201,7 @@ def _glossary(reader: Reader) -> tuple[tuple[str, str], ...]:
 
 
 def _source(reader: Reader) -> str | None:
-    source = reader.text("source", "auto").strip().lower()
+    source = base_code(reader.text("source", "auto"))
     return None if source in ("auto", "") else source
 
 

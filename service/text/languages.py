@@ -67,6 +67,11 @@ EVERYDAY_WORDS = {
 }  # fmt: skip
 
 
+def base_code(code: str) -> str:
+    """The language of a code with a region or a script: en of EN-US, zh of zh-Hans."""
+    return code.strip().lower().partition("-")[0]
+
+
 def name_of(code: str) -> str:
     """The English name of a language; of a language that has none here, its code."""
     return NAMES.get(code, code)

@@ -12,7 +12,7 @@ ALREADY_TRANSLATED = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """From a language to a language; `is_identity` if the text is in the target language already."""
+    """From a language to a language; `is_identity` if the text is in the target language already, and stays."""
 
     source: str
     target: str
@@ -43,7 +43,8 @@ def find_route(text: str, source: str | None, target: str, registry: Registry) -
     """The pair for a text; detects the source language, among those that can be translated to the target, if None."""
     pairs = served_pairs(registry)
     if source is not None:
-        if (source, target) in pairs:
+        is_same = source == target and any(target in pair for pair in pairs)
+        if (source, target) in pairs or is_same:
             return Route(source, target)
         raise UnsupportedLanguage.pair(source, target, [f"{a}-{b}" for a, b in pairs])
     sources = [a for a, b in pairs if b == target]

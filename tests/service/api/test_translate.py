@@ -116,6 +116,19 @@ def test_auto_tells_what_was_detected(server, toy_sentences):
     ] * 2
 
 
+def test_a_text_in_the_target_language_stays_as_it_is(server):
+    answer = server.translate("Zo wibo.", source="xb")
+    assert answer["translatedText"] == "Zo wibo."
+    assert answer["model"] is None
+
+
+def test_codes_with_a_region_mean_the_language(server, toy_sentences):
+    text = toy_sentences(1, seed=13)[0]
+    regional = server.translate(text, source="XA-zz", target="xb-Latn")
+    assert (regional["source"], regional["target"]) == ("xa", "xb")
+    assert regional["translatedText"] == server.translate(text)["translatedText"]
+
+
 def test_html_keeps_its_tags(server, toy_sentences):
     first, second = toy_sentences(2, seed=10)
     html = f'<div class="a"><p>{first}</p>\n<!-- c --><script>x < y</script><p>{second}</p></div>'
@@ -162,3 +175,9 @@ def test_a_glossary_works_in_html_and_cannot_inject_markup(server):
     answer = server.translate("<p>Ta <b>netu</b> monu.</p>", format="html", glossary={"monu": "<i>"})["translatedText"]
     assert "&lt;i&gt;" in answer
     assert "<i>" not in answer
+
+
+def test_a_long_text_fits_the_query_string(server, toy_sentences):
+    text = "\n".join(toy_sentences(300, seed=14))
+    response = server.get("/translate", params={"q": text, "source": "xa", "target": "xb"})
+    assert response.json()["translatedText"] == server.translate(text)["translatedText"]
