@@ -5,6 +5,8 @@ VENV   ?= .venv
 HOST   ?= 127.0.0.1
 PORT   ?= 8000
 BIN    := $(VENV)/bin
+# The shipped bundles; where there is none, the toy pair that the tests use.
+MODELS ?= $(if $(wildcard models/*/manifest.json),models,tests/fixtures/models)
 
 .PHONY: help serve test check format clean bench bench-training multi30k
 
@@ -27,8 +29,8 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --no-deps 'joeynmt==2.3.0'
 	touch $@
 
-serve: $(VENV)/.service ## set up and run the service on the shipped models (HOST=… PORT=…)
-	$(BIN)/nudge serve --host $(HOST) --port $(PORT)
+serve: $(VENV)/.service ## set up and run the service on the shipped models (HOST=… PORT=… MODELS=…)
+	$(BIN)/nudge serve --host $(HOST) --port $(PORT) --models $(MODELS)
 
 test: $(VENV)/.dev ## set up and run all tests
 	$(BIN)/python -m pytest tests
