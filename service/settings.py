@@ -19,6 +19,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from service.engine.types import MAX_BEAM_SIZE, MAX_NPAD_SAMPLES
 from service.errors import SettingsError, nearest
 
 PREFIX = "NUDGE_"
@@ -59,8 +60,10 @@ class Settings(BaseSettings):
         4_000_000, ge=1_000, le=1_000_000_000, description="size of a request body; refused before it is read"
     )
     body_timeout_s: float = Field(30.0, gt=0, le=3600, description="how long a request body may take to arrive")
-    max_beam_size: int = Field(10, ge=1, le=10, description="largest beam a caller may ask for")
-    max_samples: int = Field(16, ge=1, le=16, description="most NPAD samples a caller may ask for")
+    max_beam_size: int = Field(MAX_BEAM_SIZE, ge=1, le=MAX_BEAM_SIZE, description="largest beam a caller may ask for")
+    max_samples: int = Field(
+        MAX_NPAD_SAMPLES, ge=1, le=MAX_NPAD_SAMPLES, description="most NPAD samples a caller may ask for"
+    )
     max_alternatives: int = Field(9, ge=0, le=9, description="most alternatives a caller may ask for")
 
     keys_file: Path | None = Field(

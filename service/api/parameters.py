@@ -122,6 +122,8 @@ class Search(TypedDict):
     decoder: DecoderName
     beam_size: int | None
     samples: int | None
+    largest_beam: int
+    most_samples: int
     alternatives: int
     glossary: tuple[tuple[str, str], ...]
 
@@ -152,6 +154,8 @@ def read_search(reader: Reader, settings: Settings) -> Search:
         decoder=cast(DecoderName, decoder),
         beam_size=reader.integer("beam_size", 1, settings.max_beam_size, None),
         samples=reader.integer("samples", 1, settings.max_samples, None),
+        largest_beam=settings.max_beam_size,
+        most_samples=settings.max_samples,
         alternatives=alternatives,
         glossary=_glossary(reader),
     )

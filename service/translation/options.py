@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from service.bundle.manifest import Manifest
-from service.engine.types import Beam, Decoder, Greedy, Npad
+from service.engine.types import MAX_BEAM_SIZE, MAX_NPAD_SAMPLES, Beam, Decoder, Greedy, Npad
 from service.errors import InvalidParameter, UnknownObjective
 
 DecoderName = Literal["greedy", "beam", "npad"]
@@ -41,6 +41,8 @@ class Options:
     decoder: DecoderName = "greedy"
     beam_size: int | None = None  # None = the bundle's own
     samples: int | None = None
+    largest_beam: int = MAX_BEAM_SIZE  # the operator's bounds, which the bundle's own sizes obey, too
+    most_samples: int = MAX_NPAD_SAMPLES
     alternatives: int = 0
     is_html: bool = False
     explain: bool = False
@@ -71,11 +73,13 @@ def decoder_of(options: Options, manifest: Manifest) -> Decoder:
         case "greedy":
             return Greedy()
         case "beam":
-            size = options.beam_size or max(manifest.decoding.beam_size, hypotheses)
+            own_size = max(manifest.decoding.beam_size, hypotheses)
+            size = options.beam_size or min(own_size, options.largest_beam)
             _check_enough("beam_size", size, hypotheses)
             return Beam(size, hypotheses, manifest.decoding.length_alpha)
         case "npad":
-            samples = options.samples or max(manifest.decoding.npad_samples, hypotheses)
+            own_samples = max(manifest.decoding.npad_samples, hypotheses)
+            samples = options.samples or min(own_samples, options.most_samples)
             _check_enough("samples", samples, hypotheses)
             return Npad(samples, manifest.decoding.npad_sigma, hypotheses)
 

@@ -1,5 +1,6 @@
 """Which pair translates a text, when the caller may have left the source language open."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from service.bundle.registry import Registry
@@ -17,6 +18,10 @@ class Route:
     source: str
     target: str
     detection: Detection | None = None
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        return self.source, self.target
 
     @property
     def is_identity(self) -> bool:
@@ -39,9 +44,8 @@ def served_languages(registry: Registry) -> list[str]:
     return sorted({language for pair in served_pairs(registry) for language in pair})
 
 
-def find_route(text: str, source: str | None, target: str, registry: Registry) -> Route:
+def find_route(text: str, source: str | None, target: str, pairs: Collection[tuple[str, str]]) -> Route:
     """The pair for a text; detects the source language, among those that can be translated to the target, if None."""
-    pairs = served_pairs(registry)
     if source is not None:
         is_same = source == target and any(target in pair for pair in pairs)
         if (source, target) in pairs or is_same:

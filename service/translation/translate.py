@@ -1,18 +1,21 @@
 """The request path, in one function that can be read top to bottom."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeVar
 
 from service.bundle.loader import LoadedPair
 from service.bundle.registry import Registry
 from service.engine.types import Output
 from service.translation.options import Options
 from service.translation.plan import Plan, Translation, make_plan
-from service.translation.routing import Route, find_route
+from service.translation.routing import find_route, served_pairs
 
-# Longer texts are segmented off the event loop, so that other callers do not wait for it.
-_LONG_TEXT_CHARACTERS = 5_000
+# Work on more text than this is done off the event loop, so that other callers do not wait for it.
+_MUCH_TEXT_CHARACTERS = 5_000
+
+Result = TypeVar("Result")
 
 
 async def translate(
@@ -21,37 +24,39 @@ async def translate(
     """Translate texts as one batch; raises what `service.errors` and `service.engine.errors` hold."""
     async with planned(texts, options, registry, caller, deadline) as plans:
         outputs = await _decode(plans)
-        return [plan.finish(outputs_of_plan) for plan, outputs_of_plan in zip(plans, outputs, strict=True)]
+        return await work_on(texts, lambda: [plan.finish(outputs[index]) for index, plan in enumerate(plans)])
 
 
 @asynccontextmanager
 async def planned(
     texts: Sequence[str], options: Options, registry: Registry, caller: str, deadline: float | None
 ) -> AsyncIterator[list[Plan]]:
-    """Route the texts, hold the pairs they need, and make their plans."""
-    routes = [find_route(text, options.source, options.target, registry) for text in texts]
+    """Route the texts, hold the pairs they need, and make their plans: segmented and tokenised."""
+    served = served_pairs(registry)
+    routes = await work_on(texts, lambda: [find_route(text, options.source, options.target, served) for text in texts])
     async with AsyncExitStack() as leases:
-        pairs: dict[tuple[str, str], LoadedPair] = {}
+        pairs: dict[tuple[str, str], LoadedPair | None] = {}
         for route in routes:
-            key = (route.source, route.target)
-            if key not in pairs and not route.is_identity:
-                pairs[key] = await leases.enter_async_context(registry.get(*key))
-        yield [
-            await _plan(text, route, pairs.get((route.source, route.target)), options, caller, deadline)
-            for text, route in zip(texts, routes, strict=True)
-        ]
+            if route.languages not in pairs:
+                lease = None if route.is_identity else registry.get(*route.languages)
+                pairs[route.languages] = await leases.enter_async_context(lease) if lease else None
+        yield await work_on(
+            texts,
+            lambda: [
+                make_plan(text, route, pairs[route.languages], options, caller, deadline)
+                for text, route in zip(texts, routes, strict=True)
+            ],
+        )
 
 
-async def _plan(
-    text: str, route: Route, pair: LoadedPair | None, options: Options, caller: str, deadline: float | None
-) -> Plan:
-    if len(text) > _LONG_TEXT_CHARACTERS:
-        return await asyncio.to_thread(make_plan, text, route, pair, options, caller, deadline)
-    return make_plan(text, route, pair, options, caller, deadline)
+async def work_on(texts: Sequence[str], work: Callable[[], Result]) -> Result:
+    """Do what takes time in proportion to the texts, in a thread if they are long."""
+    is_much = sum(map(len, texts)) > _MUCH_TEXT_CHARACTERS
+    return await asyncio.to_thread(work) if is_much else work()
 
 
 async def _decode(plans: Sequence[Plan]) -> list[list[Output]]:
-    """One submission for each engine: all its sentences are admitted, or none."""
+    """The outputs of each plan, by one submission to each engine: all its sentences are admitted, or none."""
     by_engine: dict[int, list[Plan]] = {}
     for plan in plans:
         if plan.jobs:
