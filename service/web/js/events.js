@@ -1,7 +1,7 @@
 /** Server-sent events out of a fetched body.  EventSource cannot send a POST, so that the text stays out of logs. */
 
 /**
- * @param {ReadableStream<Uint8Array>} body
+ * @param {ReadableStream<any>} body
  * @returns {AsyncGenerator<{name: string, data: any}>}
  */
 export async function* readEvents(body) {

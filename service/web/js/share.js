@@ -6,6 +6,7 @@ import { isServed, currentPair, hasObjective } from "./catalog.js";
 
 /** Mail programs and chats break longer addresses. */
 const LONGEST_FRAGMENT = 8_000;
+/** @type {import("./types.js").Decoder[]} */
 const DECODERS = ["greedy", "beam", "npad"];
 
 /**
@@ -44,7 +45,7 @@ export function fromFragment(fragment) {
   patch.text ??= "";
   patch.source ??= "auto";
   patch.objective ??= "none";
-  patch.decoder = DECODERS.includes(values.get("decoder")) ? values.get("decoder") : "greedy";
+  patch.decoder = DECODERS.find((name) => name === values.get("decoder")) ?? "greedy";
   patch.strength = numberIn(values.get("strength"), 0, 2) ?? 1;
   patch.alternatives = wholeIn(values.get("alternatives"), 0, 9) ?? 0;
   const beamSize = wholeIn(values.get("beam_size"), 1, 10);
