@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 # The shipped bundles; where there is none, the toy pair that the tests use.
 MODELS ?= $(if $(wildcard models/*/manifest.json),models,tests/fixtures/models)
 
-.PHONY: help serve test check format clean bench bench-training multi30k
+.PHONY: help serve test check format clean bench bench-training multi30k overhead load locust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -49,6 +49,18 @@ bench: $(VENV)/.bench ## serving speed against CTranslate2 and JoeyNMT, interlea
 
 bench-training: $(VENV)/.bench ## training speed against JoeyNMT, interleaved in one run
 	$(BIN)/nudge-train bench
+
+# OUT=… is where results go, ARGS=… any other options of the script.
+LOAD_ARGS = --models $(MODELS) $(if $(OUT),--out $(OUT)) $(ARGS)
+
+overhead: $(VENV)/.dev ## what the actors cost in production: a table and a picture (MODELS=… OUT=…)
+	$(BIN)/python tests/load/overhead.py $(LOAD_ARGS)
+
+load: $(VENV)/.dev ## hold CALLERS=32 for MINUTES=5, check every answer against the one given alone, watch the memory
+	$(BIN)/python tests/load/soak.py $(if $(CALLERS),--callers $(CALLERS)) $(if $(MINUTES),--minutes $(MINUTES)) $(LOAD_ARGS)
+
+locust: $(VENV)/.dev ## a minute of realistic traffic, with an HTML report (MODELS=… OUT=…)
+	$(BIN)/python tests/load/locust_report.py $(LOAD_ARGS)
 
 multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DATA=<folder of the corpora>)
 	@test -n "$(DATA)" || { echo "say where the corpora are: make multi30k DATA=<folder with multi30k/>"; exit 2; }

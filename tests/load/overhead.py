@@ -1,0 +1,127 @@
+"""What the actors cost in production: `make overhead`.
+
+Starts the service and has the same sentences translated by plain greedy, by each actor, by a mixture of objectives and
+by beam search, at several numbers of callers.  All of them take their turn in every round; see `paired`.  Plain greedy
+takes part twice: where the second differs from the first, that is the noise of the measurement.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import random
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from local_server import LocalServer, default_models, local_server
+from overhead_report import Report, describe_machine, write_report
+from paired import Round, Slice, turns
+from rich.console import Console
+from rich.progress import Progress
+from traffic import Kind, Pair, compared_kinds, read_pairs, read_sentences, request_body
+from wire import Connection
+
+WARM_UP_ROUNDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure."""
+
+    models: Path
+    pair: str | None
+    callers: tuple[int, ...]
+    rounds: int
+    requests: int
+    seed: int
+
+    def requests_of(self, callers: int) -> int:
+        """Requests of a slice: enough for each caller to send several, so that its start and end count for little."""
+        return max(self.requests, 3 * callers)
+
+
+async def measure(server: LocalServer, plan: Plan, console: Console) -> Report:
+    """Run every round at every number of callers."""
+    async with Connection(server.url) as connection:
+        pair = choose_pair(read_pairs((await connection.get("/objectives")).json()), plan.pair)
+    sentences = read_sentences(pair, plan.models)
+    kinds = compared_kinds(pair.actors)
+    before = describe_machine()
+    results: dict[int, list[Round]] = {}
+    with Progress(console=console, transient=True) as progress:
+        for callers in plan.callers:
+            task = progress.add_task(f"{callers} callers", total=WARM_UP_ROUNDS + plan.rounds)
+            measured: list[Round] = []
+            for number in range(-WARM_UP_ROUNDS, plan.rounds):
+                dice = random.Random(f"{plan.seed} {callers} {number}")
+                texts = dice.choices(sentences, k=plan.requests_of(callers))
+                one = await run_round(server, pair, kinds, texts, callers, number)
+                if number >= 0:
+                    measured.append(one)
+                progress.advance(task)
+            results[callers] = measured
+    return Report(pair, kinds, results, plan.requests, len(sentences), before, describe_machine())
+
+
+def choose_pair(pairs: Sequence[Pair], wanted: str | None) -> Pair:
+    """The pair of that name, or the first."""
+    for pair in pairs:
+        if wanted in (None, pair.name):
+            return pair
+    raise SystemExit(f"{wanted} is not served; choose from {', '.join(pair.name for pair in pairs)}")
+
+
+async def run_round(
+    server: LocalServer, pair: Pair, kinds: Sequence[Kind], texts: Sequence[str], callers: int, number: int
+) -> Round:
+    """Let every kind translate the same texts, one kind after the other."""
+    by_name = {kind.name: kind for kind in kinds}
+    return {name: await run_slice(server, pair, by_name[name], texts, callers) for name in turns(list(by_name), number)}
+
+
+async def run_slice(server: LocalServer, pair: Pair, kind: Kind, texts: Sequence[str], callers: int) -> Slice:
+    """Translate the texts, each caller asking for the next one as soon as it has an answer."""
+    waiting = iter(enumerate(texts))
+    latencies: list[float] = []
+    tokens = 0
+
+    async def ask_on(connection: Connection) -> None:
+        nonlocal tokens
+        for turn, text in waiting:
+            body = request_body(pair, text, kind.parameters(turn))
+            began = time.perf_counter()
+            answer = await connection.post("/translate", body)
+            latencies.append(time.perf_counter() - began)
+            if answer.status != 200:
+                raise SystemExit(f"{kind.name}: status {answer.status}: {answer.body.decode(errors='replace')}")
+            tokens += answer.json()["timing"]["tokens"]
+
+    async with contextlib.AsyncExitStack() as stack:
+        connections = [await stack.enter_async_context(Connection(server.url)) for _ in range(callers)]
+        began, cpu_before = time.perf_counter(), server.cpu_seconds()
+        await asyncio.gather(*(ask_on(connection) for connection in connections))
+        seconds, cpu_s = time.perf_counter() - began, server.cpu_seconds() - cpu_before
+    return Slice(seconds, tuple(latencies), tokens, cpu_s)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, default=default_models(), help="folder of bundles (%(default)s)")
+    parser.add_argument("--pair", help="such as de-en; the first that is served by default")
+    parser.add_argument("--callers", type=int, nargs="+", default=[1, 8, 32], help="numbers of callers (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=30, help="rounds at each number of callers (%(default)s)")
+    parser.add_argument("--requests", type=int, default=60, help="requests of a kind in a round (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("runs/overhead"), help="where results go (%(default)s)")
+    given = parser.parse_args()
+    plan = Plan(given.models.resolve(), given.pair, tuple(given.callers), given.rounds, given.requests, given.seed)
+    console = Console() if sys.stdout.isatty() else Console(width=180)
+    with local_server(plan.models, given.out / "service.log") as server:
+        report = asyncio.run(measure(server, plan, console))
+    write_report(report, given.out, console)
+
+
+if __name__ == "__main__":
+    main()

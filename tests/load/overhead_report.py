@@ -1,0 +1,210 @@
+"""The results of `make overhead`: a table on the screen and in Markdown, a picture, and all numbers as JSON."""
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from paired import (
+    Estimate,
+    Round,
+    Slice,
+    Statistic,
+    compare,
+    cpu_per_token,
+    latency_percentile,
+    pooled,
+    requests_per_s,
+    seconds_per_token,
+)
+from rich.console import Console
+from rich.table import Table
+from traffic import Kind, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A number of the table: how it is computed from a slice, and how it is shown."""
+
+    name: str
+    statistic: Statistic
+    scale: float
+    digits: int
+
+    def show(self, part: Slice) -> str:
+        return f"{self.statistic(part) * self.scale:,.{self.digits}f}"
+
+
+COLUMNS = (
+    Column("p50 ms", latency_percentile(50), 1000, 1),
+    Column("p95 ms", latency_percentile(95), 1000, 1),
+    Column("p99 ms", latency_percentile(99), 1000, 1),
+    Column("requests/s", requests_per_s, 1, 1),
+    Column("ms/token", seconds_per_token, 1000, 3),
+    Column("CPU ms/token", cpu_per_token, 1000, 3),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that was measured; `results` by the number of callers."""
+
+    pair: Pair
+    kinds: Sequence[Kind]
+    results: Mapping[int, Sequence[Round]]
+    requests: int
+    sentences: int
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    @property
+    def baseline(self) -> str:
+        return self.kinds[0].name
+
+    def estimate(self, callers: int, kind: str, column: Column) -> Estimate:
+        return compare(self.results[callers], kind, self.baseline, column.statistic)
+
+
+def describe_machine() -> dict[str, Any]:
+    """What the numbers depend on, and how busy the machine is with other things."""
+    names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return {
+        "processor": names[0].partition(":")[2].strip() if names else platform.processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "load_average": round(os.getloadavg()[0], 2),
+        "onnxruntime": version("onnxruntime"),
+        "settings": {name: value for name, value in sorted(os.environ.items()) if name.startswith("NUDGE_")},
+    }
+
+
+def write_report(report: Report, folder: Path, console: Console) -> None:
+    """Show the tables and write overhead.md, overhead.json and overhead.png."""
+    for callers in report.results:
+        console.print(_table(report, callers))
+    console.print(_conditions(report), highlight=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "overhead.md").write_text(as_markdown(report), encoding="utf-8")
+    (folder / "overhead.json").write_text(json.dumps(as_json(report), indent=1), encoding="utf-8")
+    draw(report, folder / "overhead.png")
+    console.print(f"written to {folder}: overhead.md, overhead.json, overhead.png")
+
+
+def _cells(report: Report, callers: int, kind: str, line_break: str) -> list[str]:
+    everything = pooled(report.results[callers], kind)
+    cells = []
+    for column in COLUMNS:
+        shown = column.show(everything)
+        if kind != report.baseline:
+            estimate = report.estimate(callers, kind, column)
+            shown += f"{line_break}×{estimate.ratio:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+        cells.append(shown)
+    return cells
+
+
+def _table(report: Report, callers: int) -> Table:
+    noun = "caller" if callers == 1 else "callers"
+    table = Table(title=f"{callers} {noun}; × plain greedy, median of {len(report.results[callers])} rounds [95%]")
+    table.add_column("")
+    for column in COLUMNS:
+        table.add_column(column.name, justify="right")
+    for kind in report.kinds:
+        # Brackets would be read as markup.
+        table.add_row(kind.name, *(cell.replace("[", r"\[") for cell in _cells(report, callers, kind.name, "\n")))
+    return table
+
+
+def as_markdown(report: Report) -> str:
+    """One table for all numbers of callers."""
+    lines = [
+        "| callers | decoding | " + " | ".join(column.name for column in COLUMNS) + " |",
+        "|--:|---|" + "--:|" * len(COLUMNS),
+    ]
+    for callers in report.results:
+        lines += [
+            f"| {callers} | {kind.name} | " + " | ".join(_cells(report, callers, kind.name, "<br>")) + " |"
+            for kind in report.kinds
+        ]
+    return "\n".join(lines) + f"\n\n{_conditions(report)}\n"
+
+
+def _conditions(report: Report) -> str:
+    before, after = report.before, report.after
+    settings = ", ".join(f"{name}={value}" for name, value in before["settings"].items()) or "default settings"
+    rounds = " and ".join(str(len(rounds)) for rounds in {len(r): r for r in report.results.values()}.values())
+    return (
+        f"{report.pair.model}, {rounds} rounds of at least {report.requests} requests for each way of decoding, drawn"
+        f" from {report.sentences} sentences; × is against plain greedy in the same round, median [95% bootstrap"
+        f" interval over rounds]. {before['processor']}, {before['cores']} cores shared by service and callers, load"
+        f" average {before['load_average']} before and {after['load_average']} after; onnxruntime"
+        f" {before['onnxruntime']}; {settings}."
+    )
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """Every slice, so that other statistics can be taken later."""
+    return {
+        "model": report.pair.model,
+        "before": report.before,
+        "after": report.after,
+        "sentences": report.sentences,
+        "callers": {
+            str(callers): {
+                kind.name: {
+                    "parameters": kind.variants,
+                    "estimates": {
+                        column.name: asdict(report.estimate(callers, kind.name, column)) for column in COLUMNS
+                    },
+                    "rounds": [asdict(one[kind.name]) for one in rounds],
+                }
+                for kind in report.kinds
+            }
+            for callers, rounds in report.results.items()
+        },
+    }
+
+
+def draw(report: Report, path: Path) -> None:
+    """Above, how much more CPU and time a token takes than with plain greedy; below, tokens/s of everything."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    close = [kind.name for kind in report.kinds[1:] if not kind.name.startswith("beam")]
+    names = [kind.name for kind in report.kinds]
+    figure, axes = plt.subplots(
+        2, len(report.results), figsize=(4.2 * len(report.results) + 1.2, 6.4), squeeze=False, layout="constrained"
+    )
+    for index, callers in enumerate(report.results):
+        above, below = axes[0][index], axes[1][index]
+        for shift, column, colour in ((-0.14, COLUMNS[5], "#1f6f8b"), (0.14, COLUMNS[4], "#e07a3f")):
+            estimates = [report.estimate(callers, name, column) for name in close]
+            places = np.arange(len(close)) + shift
+            centres = [100 * (one.ratio - 1) for one in estimates]
+            spread = [[100 * (e.ratio - e.low) for e in estimates], [100 * (e.high - e.ratio) for e in estimates]]
+            label = {"ms/token": "time of a token", "CPU ms/token": "CPU time of a token"}[column.name]
+            above.errorbar(centres, places, xerr=spread, fmt="o", color=colour, label=label, capsize=3)
+        above.axvline(0, color="0.4", linewidth=0.8)
+        above.set_title("1 caller" if callers == 1 else f"{callers} callers")
+        above.set_xlabel("more than plain greedy, %")
+        above.set_yticks(range(len(close)), close if index == 0 else [""] * len(close))
+        above.invert_yaxis()
+        speeds = [1 / seconds_per_token(pooled(report.results[callers], name)) for name in names]
+        bars = below.barh(names if index == 0 else range(len(names)), speeds, color="#9db8c4")
+        below.bar_label(bars, [f"{speed:,.0f}" for speed in speeds], padding=3, fontsize=8)
+        below.set_xlim(right=1.2 * max(speeds))
+        below.set_xlabel("tokens/s")
+        if index:
+            below.set_yticks([])
+        below.invert_yaxis()
+        for axis in (above, below):
+            axis.spines[["top", "right"]].set_visible(False)
+    axes[0][0].legend(frameon=False, fontsize=8, loc="best")
+    figure.suptitle(f"{report.pair.model}: what an actor costs")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)

@@ -1,0 +1,45 @@
+"""A short run of `make overhead` on the toy bundle: not for its numbers, but for all that it should leave behind."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parent / "overhead.py"
+KINDS = ["plain greedy", "plain greedy again", "actor bleu", "actor concise", "mixed objectives", "beam 5"]
+
+
+def test_a_run_shows_a_table_and_leaves_numbers_text_and_picture(toy_models, tmp_path):
+    command = [sys.executable, SCRIPT, "--models", toy_models, "--out", tmp_path]
+    options = ["--callers", "1", "3", "--rounds", "2", "--requests", "4"]
+    run = subprocess.run([*command, *options], capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    assert all(word in run.stdout for word in [*KINDS, "1 caller;", "3 callers;", "p50", "p95", "p99", "requests/s"])
+
+    results = json.loads((tmp_path / "overhead.json").read_text())
+    assert list(results["callers"]) == ["1", "3"]
+    for callers, kinds in results["callers"].items():
+        assert list(kinds) == KINDS
+        for kind in kinds.values():
+            # At least four requests a slice, and three for each caller.
+            assert [len(part["latencies_s"]) for part in kind["rounds"]] == [max(4, 3 * int(callers))] * 2
+            assert all(0 < latency <= part["seconds"] for part in kind["rounds"] for latency in part["latencies_s"])
+            assert all(part["tokens"] > 0 and part["cpu_s"] > 0 for part in kind["rounds"])
+            assert all(one["low"] <= one["ratio"] <= one["high"] for one in kind["estimates"].values())
+        assert {one["ratio"] for one in kinds["plain greedy"]["estimates"].values()} == {1.0}
+        # The same texts for both, so the same answers.
+        first, again = (
+            [part["tokens"] for part in kinds[name]["rounds"]] for name in ("plain greedy", "plain greedy again")
+        )
+        assert first == again
+
+    table = (tmp_path / "overhead.md").read_text(encoding="utf-8")
+    assert table.count("\n| ") == 1 + 2 * len(KINDS) - 1
+    assert (tmp_path / "overhead.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_pair_that_is_not_served_is_refused_by_name(toy_models, tmp_path):
+    command = [sys.executable, SCRIPT, "--models", toy_models, "--out", tmp_path, "--pair", "de-fr"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode != 0
+    assert "de-fr is not served; choose from xa-xb" in run.stderr
