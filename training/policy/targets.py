@@ -46,19 +46,21 @@ def score_hypotheses(
     return np.array(objective.score(translations), np.float64)
 
 
-def choose_targets(nbest: NBest, scores: Floats, delta: float) -> Targets:
+def choose_targets(nbest: NBest, scores: Floats, delta: float, length_alpha: float) -> Targets:
     """Of each sentence, the hypothesis with the best score among those within `delta` nats of its first.
 
-    Nats are of the whole sentence's log-probability.  A hypothesis that was cut at the length limit is never a target,
-    and of equal scores the more probable hypothesis wins.
+    Hypotheses of different lengths are compared as the beam that found them compared them, by log p / length ** alpha,
+    and the difference is multiplied by the first one's length ** alpha, so that it is in nats of the whole sentence.
+    A hypothesis that was cut at the length limit is never a target; of equal scores the one that the beam liked better
+    wins.
     """
-    sentence = nbest.sentence
-    top = nbest.log_probabilities[nbest.starts][sentence].astype(np.float64)
-    log_probabilities = nbest.log_probabilities.astype(np.float64)
-    is_near = (log_probabilities >= top - delta) & ~nbest.is_truncated
-    candidates = np.flatnonzero(is_near)
-    # Sorted by sentence, then score, then probability: the last of each sentence is its target.
-    order = candidates[np.lexsort((log_probabilities[candidates], scores[candidates], sentence[candidates]))]
+    sentence, starts = nbest.sentence, nbest.starts
+    lengths = np.maximum(1, nbest.lengths + ~nbest.is_truncated).astype(np.float64) ** length_alpha
+    beam_scores = nbest.log_probabilities / lengths
+    distances = (beam_scores[starts] * lengths[starts])[sentence] - beam_scores * lengths[starts][sentence]
+    candidates = np.flatnonzero((distances <= delta) & ~nbest.is_truncated)
+    # Sorted by sentence, then score, then the beam's: the last of each sentence is its target.
+    order = candidates[np.lexsort((beam_scores[candidates], scores[candidates], sentence[candidates]))]
     is_last = np.append(sentence[order][1:] != sentence[order][:-1], True)[: len(order)]
     chosen = order[is_last]
     return Targets(

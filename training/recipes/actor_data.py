@@ -118,7 +118,12 @@ class ActorData:
             candidates = candidates.with_more(self._own_outputs(earlier, state.best_actor()))
         sources, references = self.texts()
         scores = score_hypotheses(candidates, self.objective, sources, references, self.target.decode_many)
-        targets = choose_targets(candidates, scores, self.settings.supervised.delta)
+        targets = choose_targets(candidates, scores, self.settings.supervised.delta, self.config.decoding.length_alpha)
+        if not len(targets.sentences):
+            raise TrainingError(
+                f"all hypotheses of all {len(candidates):,} sentences were cut at the length limit, so that there is "
+                "nothing to learn from: train the model for longer, or raise decoding.max_length"
+            )
         self.console.print(
             f"round {number + 1}: {len(targets.sentences):,} targets, objective {targets.objective:.4f} "
             f"against {targets.top_objective:.4f} of the model's own best",

@@ -21,21 +21,31 @@ LISTS = [
 def test_the_best_score_among_the_nearly_as_probable_is_chosen():
     nbest = NBest.of(LISTS)
     scores = np.array([0.1, 0.5, 0.9, 1.0, 0.3, 0.3])
-    near = choose_targets(nbest, scores, delta=0.5)
+    near = choose_targets(nbest, scores, delta=0.5, length_alpha=0.0)
     # The third is better still, but 2 nats away; of equals the more probable; a cut output is no target.
     assert near.sentences.tolist() == [0, 2]
     assert near.hypotheses.tolist() == [1, 4]
     assert near.objective == (0.5 + 0.3) / 2
     assert near.top_objective == (0.1 + 0.3) / 2
-    assert choose_targets(nbest, scores, delta=2.0).hypotheses.tolist() == [2, 4]
-    assert choose_targets(nbest, scores, delta=0.0).hypotheses.tolist() == [0, 4]
+    assert choose_targets(nbest, scores, delta=2.0, length_alpha=0.0).hypotheses.tolist() == [2, 4]
+    assert choose_targets(nbest, scores, delta=0.0, length_alpha=0.0).hypotheses.tolist() == [0, 4]
+
+
+def test_lengths_are_compared_as_the_beam_compared_them():
+    # Per token, eos included: -0.9 of three tokens against -1.0 of two, which is 0.1 · 3 = 0.3 nats of the first.
+    nbest = NBest.of([[hypothesis([5, 6], -2.7), hypothesis([5], -2.0)]])
+    scores = np.array([0.0, 1.0])
+    assert choose_targets(nbest, scores, delta=0.25, length_alpha=1.0).hypotheses.tolist() == [0]
+    assert choose_targets(nbest, scores, delta=0.35, length_alpha=1.0).hypotheses.tolist() == [1]
+    # Without normalisation the shorter one is more probable anyway.
+    assert choose_targets(nbest, scores, delta=0.0, length_alpha=0.0).hypotheses.tolist() == [1]
 
 
 def test_the_pairs_of_the_chosen_targets_make_a_corpus():
     sources = np.array([10, 3, 11, 3, 12, 12, 3], np.uint16)
     corpus = TokenCorpus(sources, sources, *(np.array([2, 2, 3], np.int32),) * 2, *(np.array([0, 2, 4]),) * 2)
     nbest = NBest.of(LISTS)
-    targets = choose_targets(nbest, np.array([0.1, 0.5, 0.9, 1.0, 0.3, 0.3]), delta=0.5)
+    targets = choose_targets(nbest, np.array([0.1, 0.5, 0.9, 1.0, 0.3, 0.3]), delta=0.5, length_alpha=0.0)
     # The lists are those of pairs 1, 0 and 2 of the corpus.
     pairs = pseudo_corpus(corpus, np.array([1, 0, 2]), nbest, targets)
     found = [tuple(side.tolist() for side in pairs.pair(index)) for index in range(len(pairs))]

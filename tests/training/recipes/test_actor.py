@@ -1,0 +1,204 @@
+"""`nudge-train actor` as people run it: on a run, killed half-way, with an objective of their own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from training.config import ActorTraining
+from training.corpus.cache import EOS
+from training.decoding.greedy import greedy
+from training.decoding.hypothesis import LengthLimits
+from training.errors import ObjectiveError, TrainingError
+from training.nmt.checkpoint import load_model
+from training.policy.actor import model_for
+from training.policy.actor_file import load_actor
+from training.recipes.actor import actor_settings, train_actor
+from training.recipes.run_folder import RunFolder
+from training.tokenizer.subwords import Subwords
+
+QUICK = {"pairs": 60, "nbest": 3, "batch_tokens": 200, "max_steps": 12, "evaluate_every": 4}
+QUICK_DPG = {
+    "batch_tokens": 120, "critic_pretraining": 3, "critic_updates": 2, "actor_samples": 2, "critic_units": 8,
+    "max_updates": 6, "evaluate_every": 2,
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(tiny_run, tiny_config, tmp_path):
+    """A copy of the tiny run to train actors in, whose babbling model is made to end its sentences."""
+    shutil.copytree(tiny_run.path, tmp_path / "run")
+    copied = RunFolder.of(tiny_config, tmp_path / "run")
+    weights = load_file(copied.model)
+    weights["output.bias"][EOS] += 2.0
+    save_file(weights, copied.model)
+    return copied
+
+
+def quick(**changes):
+    settings = {"objective": "chrf", "hidden": 4, "dev_sentences": 20, "supervised": QUICK, "dpg": QUICK_DPG} | changes
+    return ActorTraining.model_validate(settings)
+
+
+def facts_of(run, name):
+    return json.loads((run.actors / f"{name}.json").read_text())
+
+
+@pytest.mark.parametrize("variant", ["plain", "constant", "gated", "recurrent"])
+def test_an_actor_is_trained_and_described(run, tiny_config, quiet, variant):
+    train_actor(tiny_config, run, "mine", quick(variant=variant), console=quiet)
+    facts = facts_of(run, "mine")
+    assert facts["objective"] == "chrf"
+    assert facts["optimises"] == "sentence chrF2"
+    assert facts["method"] == "supervised, margin loss, targets within 0.5 nats of 3-best"
+    assert [gain["metric"] for gain in facts["gains"]] == ["bleu", "chrf", "log_probability"]
+    assert facts["training"]["updates"] == 12
+    assert (run.reports / "actors" / "mine.png").stat().st_size > 1000
+    looks = json.loads((run.reports / "actors" / "mine.json").read_text())
+    assert [look["update"] for look in looks] == [0, 4, 8, 12]
+    assert load_actor(run.actor("mine"), load_model(run.path)[0].sizes).sees_previous_word is False
+
+
+def test_the_policy_gradient_runs_from_another_actor(run, tiny_config, quiet):
+    train_actor(tiny_config, run, "first", quick(), console=quiet)
+    train_actor(tiny_config, run, "second", quick(method="dpg", dpg=QUICK_DPG | {"start": "first"}), console=quiet)
+    assert facts_of(run, "second")["method"] == "deterministic policy gradient, critic-aware, from first"
+    looks = json.loads((run.reports / "actors" / "second.json").read_text())
+    assert [look["update"] for look in looks] == [0, 2, 4, 6]
+    watched = {"critic_error", "critic_correlation", "effective_samples", "action_norm", "true_return"}
+    assert watched <= looks[1]["measures"].keys()
+    first = json.loads((run.reports / "actors" / "first.json").read_text())
+    assert looks[0]["dev"]["objective"] == max(look["dev"]["objective"] for look in first)
+
+
+def test_an_actor_to_start_from_must_have_the_same_shape(run, tiny_config, quiet):
+    train_actor(tiny_config, run, "first", quick(), console=quiet)
+    other = quick(method="dpg", hidden=5, dpg=QUICK_DPG | {"start": "first"})
+    with pytest.raises(TrainingError, match="the same variant, hidden and sees_previous_word"):
+        train_actor(tiny_config, run, "second", other, console=quiet)
+
+
+def test_rounds_decode_with_the_actor_and_choose_again(run, tiny_config, quiet):
+    train_actor(tiny_config, run, "mine", quick(supervised=QUICK | {"rounds": 2}), console=quiet)
+    assert facts_of(run, "mine")["training"]["updates"] == 24
+    # What only this actor could use is gone, the n-best lists stay for the next one.
+    assert [path.name.split("-")[0] for path in (run.path / "nbest").iterdir()] == ["3"]
+
+
+def test_a_finished_actor_is_not_trained_again_unless_told_to(run, tiny_config, quiet):
+    train_actor(tiny_config, run, "mine", quick(), console=quiet)
+    with pytest.raises(TrainingError, match="finished already"):
+        train_actor(tiny_config, run, "mine", quick(), console=quiet)
+    train_actor(tiny_config, run, "mine", quick(seed=2), restart=True, console=quiet)
+    assert facts_of(run, "mine")["seed"] == 2
+
+
+def test_a_model_that_never_ends_its_sentences_is_no_teacher(tiny_run, tiny_config, tmp_path, quiet):
+    shutil.copytree(tiny_run.path, tmp_path / "run")
+    endless = RunFolder.of(tiny_config, tmp_path / "run")
+    weights = load_file(endless.model)
+    weights["output.bias"][EOS] = -1e6
+    save_file(weights, endless.model)
+    with pytest.raises(TrainingError, match="cut at the length limit"):
+        train_actor(tiny_config, endless, "mine", quick(), console=quiet)
+
+
+def test_a_wrong_objective_is_refused_before_anything_is_loaded(tmp_path, tiny_config, quiet):
+    with pytest.raises(ObjectiveError, match="no objective 'blue'"):
+        train_actor(tiny_config, RunFolder(tmp_path), "mine", quick(objective="blue"), console=quiet)
+
+
+def test_an_actor_that_the_config_does_not_have_needs_an_objective(tiny_config):
+    with pytest.raises(TrainingError, match=r"no \[actors.mine\].*--objective"):
+        actor_settings(tiny_config, "mine", {})
+    assert actor_settings(tiny_config, "mine", {"objective": "bleu", "method": "dpg"}).method == "dpg"
+
+
+@pytest.mark.parametrize("method", ["supervised", "dpg"])
+def test_killed_and_started_again_it_ends_with_the_same_actor(run, tiny_config, quiet, tmp_path, method):
+    settings = quick(
+        method=method, supervised=QUICK | {"max_steps": 40}, dpg=QUICK_DPG | {"max_updates": 16, "patience": 99}
+    )
+    config = tiny_config.model_copy(update={"actors": {"mine": settings}})
+    whole = tmp_path / "whole"
+    shutil.copytree(run.path, whole)
+    train_actor(config, RunFolder.of(config, whole), "mine", settings, console=quiet)
+
+    # The command finds the config in the run's own description.
+    description = json.loads(run.config.read_text())
+    description["config"] = config.model_dump(mode="json")
+    run.config.write_text(json.dumps(description))
+    command = [sys.executable, "-m", "training.cli", "actor", "--run", str(run.path), "--name", "mine"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    state = run.actors / "mine.state.pt"
+    started = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    before = None
+    for _ in range(6000):
+        if state.exists():
+            before = before or state.stat().st_mtime_ns
+            if state.stat().st_mtime_ns != before:  # the second checkpoint: in the middle of learning
+                break
+        assert started.poll() is None
+        time.sleep(0.01)
+    started.send_signal(signal.SIGKILL)
+    started.wait()
+    assert not run.actor("mine").exists()
+    resumed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "resuming after update" in resumed.stderr
+    assert not state.exists()
+    expected, found = load_file(whole / "actors" / "mine.safetensors"), load_file(run.actor("mine"))
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+
+
+OWN = '''
+def short(hypotheses, references):
+    """Says it with the short word"""
+    return [0.0 if "LONG" in hypothesis else 1.0 for hypothesis in hypotheses]
+short.bounded = True
+'''
+
+
+def test_the_best_action_of_an_own_objective_is_found_on_the_toy(toy_run, toy_config, tmp_path, monkeypatch, quiet):
+    """*tipola* has a long and a short translation, the long one more often; nothing else is to change."""
+    from training.corpus.toy import VARIANTS
+
+    words = sorted((translation for _, translation in VARIANTS["tipola"]), key=len)
+    short, long = words[0], words[-1]
+    (tmp_path / "own.py").write_text(OWN.replace("LONG", long))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    shutil.copytree(toy_run.path, tmp_path / "run")
+    run = RunFolder.of(toy_config, tmp_path / "run")
+    settings = ActorTraining.model_validate(
+        {
+            "objective": "own:short", "hidden": 16,
+            "supervised": {
+                "pairs": 2000, "nbest": 5, "delta": 2.0, "max_steps": 300, "learning_rate": 1e-2, "batch_tokens": 1500,
+            },
+        }
+    )  # fmt: skip
+    train_actor(toy_config, run, "short", settings, console=quiet)
+
+    model, _ = load_model(run.path)
+    actor = load_actor(run.actor("short"), model.sizes)
+    texts = run.test_set("toy-test")
+    source, target = Subwords.load(run.source_tokenizer), Subwords.load(run.target_tokenizer)
+    sources = [[*source.encode(text), EOS] for text in texts.sources]
+    limits = LengthLimits.from_config(toy_config.decoding)
+    plain = [target.decode(one.ids) for one in greedy(model, sources, limits=limits)]
+    nudged = [target.decode(one.ids) for one in greedy(model_for(model, actor), sources, limits=limits, actor=actor)]
+    has_choice = ["tipola" in text.lower() for text in texts.sources]
+    choices = [index for index, given in enumerate(has_choice) if given]
+    others = [index for index, given in enumerate(has_choice) if not given]
+    assert len(choices) > 20
+    assert sum(short in plain[index] for index in choices) < 0.3 * len(choices)
+    assert sum(short in nudged[index] for index in choices) > 0.9 * len(choices)
+    assert sum(plain[index] == nudged[index] for index in others) > 0.9 * len(others)
