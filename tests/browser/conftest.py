@@ -29,7 +29,7 @@ CHROMIUM = os.environ.get("NUDGE_CHROMIUM") or shutil.which("chromium") or shuti
 NO_BROWSER = "no chromium found: install Debian's `chromium`, or name one in NUDGE_CHROMIUM, to test the page"
 IS_CI = os.environ.get("CI", "").lower() in ("true", "1")
 # A busy machine is slow, and a wrong page stays wrong.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=30_000)
 
 DESKTOP = {"width": 1280, "height": 900}
 
@@ -134,6 +134,10 @@ class Visit:
         """As a mouse does: on what is painted over the input."""
         radio.check(force=True)
 
+    def stop_the_clock(self) -> None:
+        """With `own_clock`: from now on the page's time passes only by `self.page.clock.run_for(milliseconds)`."""
+        self.page.clock.pause_at(self.run("() => Date.now() + 1000"))
+
     def run(self, script: str, argument: Any = None) -> Any:
         return self.page.evaluate(script, argument)
 
@@ -160,10 +164,14 @@ def visits(browser: Browser, url: str) -> Iterator[Callable[..., Visit]]:
     opened: list[Visit] = []
     server_url = url
 
-    def open_visit(url: str = server_url, fragment: str = "", may_fail: bool = False, **options: Any) -> Visit:
+    def open_visit(
+        url: str = server_url, fragment: str = "", may_fail: bool = False, own_clock: bool = False, **options: Any
+    ) -> Visit:
         context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **options})
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url)
         page = context.new_page()
+        if own_clock:
+            page.clock.install()
         visit = Visit(page, context, url, may_fail=may_fail)
         opened.append(visit)
         page.on("console", visit.hear)

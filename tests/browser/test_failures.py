@@ -25,19 +25,22 @@ def test_service_that_went_away_is_told_and_its_return_is_noticed(visit):
     expect(visit.page.locator("#status")).to_have_text("Ready")
 
 
-def test_retry_by_hand_waits_for_no_countdown(visitor, start_server, page_models):
-    server = start_server(page_models)
-    visit = visitor(server.url)
+def test_waits_grow_until_somebody_retries_by_hand(visitor):
+    visit = visitor(may_fail=True, own_clock=True)
     expect(visit.page.locator("#status")).to_contain_text("Ready")
-    visit.may_fail = True
     is_away = True
-    visit.page.route(f"{server.url}/*", lambda route: route.abort() if is_away else route.continue_())
+    visit.page.route(f"{visit.url}/*", lambda route: route.abort() if is_away else route.continue_())
+    visit.stop_the_clock()
     visit.text.fill(SENTENCE)
-    # The waits grow: 2, 4, 8 seconds.  In the third one there is time to be quicker than the page.
-    expect(visit.banner).to_contain_text(re.compile("Trying again in [5-8] s"))
+    visit.page.clock.run_for(300)  # the pause after typing
+    countdown = visit.page.locator("#banner-countdown")
+    for seconds in (2, 4, 8, 16, 30, 30):
+        expect(countdown).to_have_text(f"Trying again in {seconds} s")
+        visit.page.clock.run_for(1000 * seconds)
+    expect(countdown).to_have_text("Trying again in 30 s")
     is_away = False
     visit.button("Retry now").click()
-    expect(visit.output).not_to_be_empty(timeout=3_000)
+    expect(visit.output).not_to_be_empty()
     expect(visit.banner).to_be_hidden()
 
 
@@ -72,19 +75,21 @@ def test_service_without_a_model_is_waited_for_and_then_translates_by_itself(
     expect(visit.page.locator("#status")).to_have_text("Ready")
 
 
-def test_busy_service_is_told_with_a_countdown_that_counts(visitor, start_server, page_models):
+def test_busy_service_is_told_with_a_countdown_from_retry_after(visitor, start_server, page_models):
     server = start_server(page_models, requests_per_minute=1)
-    visit = visitor(server.url)
-    visit.may_fail = True
+    visit = visitor(server.url, may_fail=True, own_clock=True)
     visit.text.fill(SENTENCE)
     expect(visit.output).not_to_be_empty()
+    visit.stop_the_clock()
     visit.text.fill(SENTENCE + " Ta")
+    visit.page.clock.run_for(300)
     expect(visit.banner).to_contain_text("The service is busy.")
     expect(visit.banner).to_contain_text("More than 1 requests in a minute.")
     expect(visit.page.locator("#status")).to_have_text("Busy")
     first = seconds_left(visit)
-    visit.page.wait_for_timeout(2_200)
-    assert first - 4 <= seconds_left(visit) <= first - 2
+    assert 1 < first <= 60
+    visit.page.clock.run_for(1000)
+    assert seconds_left(visit) == first - 1
 
 
 def seconds_left(visit):
