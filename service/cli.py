@@ -3,17 +3,13 @@
 import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from service.bundle.errors import BundleRefused
-from service.bundle.loader import load_bundle
-from service.bundle.manifest import Manifest, read_manifest
 from service.errors import StartupError
-from service.settings import load_settings
 
 commands = typer.Typer(
     help="A translation service whose greedy decoder is steered to the objective you ask for.",
@@ -24,12 +20,16 @@ commands = typer.Typer(
 keys_commands = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 commands.add_typer(keys_commands, name="keys")
 
+if TYPE_CHECKING:
+    from service.bundle.manifest import Manifest
+
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="TOML file of settings")]
 ModelsOption = Annotated[Path | None, typer.Option("--models", help="folder of bundles")]
 KeysFileOption = Annotated[
     Path, typer.Option("--file", envvar="NUDGE_KEYS_FILE", help="file of hashed keys, as in NUDGE_KEYS_FILE")
 ]
 
+# Each command imports what it needs: `nudge keys` does not wait for onnxruntime, nor `nudge models` for a web server.
 _out = Console()
 _err = Console(stderr=True)
 
@@ -51,7 +51,8 @@ def serve(
     config: ConfigOption = None,
 ) -> None:
     """Serve the bundles of a folder over HTTP."""
-    from service.server import run_server  # the other commands need no web server
+    from service.server import run_server
+    from service.settings import load_settings
 
     run_server(load_settings(config, host=host, port=port, models=models))
 
@@ -73,6 +74,7 @@ def translate(
 ) -> None:
     """Translate texts, files or standard input, in this process."""
     from service.offline import read_offline_options, translate_offline
+    from service.settings import load_settings
 
     settings = load_settings(config, models=models)
     options = read_offline_options(
@@ -97,6 +99,10 @@ def translate(
 @commands.command("models")
 def list_models(models: ModelsOption = None, config: ConfigOption = None) -> None:
     """List the installed bundles, their objectives and scores."""
+    from service.bundle.errors import BundleRefused
+    from service.bundle.manifest import read_manifest
+    from service.settings import load_settings
+
     settings = load_settings(config, models=models)
     table = Table("pair", "version", "parameters", "kind", "objectives", "scores")
     folders = sorted(path.parent for path in settings.models.glob("*/manifest.json"))
@@ -121,6 +127,9 @@ def list_models(models: ModelsOption = None, config: ConfigOption = None) -> Non
 @commands.command()
 def check(model_dir: Annotated[Path, typer.Argument(help="a bundle's folder")]) -> None:
     """Check a bundle as the service would before serving it: schema, checksums, graphs, golden replay."""
+    from service.bundle.errors import BundleRefused
+    from service.bundle.loader import load_bundle
+
     try:
         pair = load_bundle(model_dir.resolve())
     except BundleRefused as refused:
@@ -181,7 +190,7 @@ def _gather_texts(arguments: list[str], files: list[Path]) -> list[str]:
     return texts or [sys.stdin.read()]
 
 
-def _scores(manifest: Manifest) -> str:
+def _scores(manifest: "Manifest") -> str:
     """The best-known number of each decoder and objective: BLEU on the first test set."""
     if not manifest.scores:
         return "not measured"

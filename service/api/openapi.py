@@ -1,12 +1,13 @@
 """The OpenAPI document: every address, what it takes, what it answers."""
 
+from importlib.metadata import version
 from typing import Any
 
 from service.api import schemas
 from service.api.schemas import STRING, Schema, array, record, reference
 from service.settings import Settings
 
-VERSION = "0.1.0"
+VERSION = version("nudge-translate")
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 

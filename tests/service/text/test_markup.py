@@ -144,6 +144,6 @@ def test_blocks_know_their_entities():
     ],
 )
 def test_reading_takes_linear_time(unit):
-    started = time.perf_counter()
+    started = time.process_time()
     translated(unit * (100_000 // len(unit)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -76,6 +76,6 @@ def test_a_long_word_is_cut_anyway_but_not_before_an_accent():
     "unit", ["a. ", "A. ", "word ", ".", "(", '"a. ', "!?", "\n", "1\n", "a-", "a@", "é\u0301", "😀"]
 )
 def test_splitting_takes_linear_time(unit):
-    started = time.perf_counter()
+    started = time.process_time()
     split(unit * (100_000 // len(unit)), "en", len, 200)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
