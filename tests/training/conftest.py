@@ -7,6 +7,8 @@ tiny_run       a small model trained for a few updates: it babbles, but everythi
 """
 
 import shutil
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -56,13 +58,26 @@ def prepared_toy(toy_config: Config, tmp_path_factory: pytest.TempPathFactory, q
     return run
 
 
+@dataclass(frozen=True)
+class ToyTraining:
+    run: RunFolder
+    cpu_seconds: float
+
+
 @pytest.fixture(scope="session")
-def toy_run(
+def toy_training(
     toy_config: Config, prepared_toy: RunFolder, tmp_path_factory: pytest.TempPathFactory, quiet: Console
-) -> RunFolder:
+) -> ToyTraining:
     path = tmp_path_factory.mktemp("runs") / "toy"
     shutil.copytree(prepared_toy.path, path)
-    return _pretrained(toy_config, path, quiet)
+    began = time.process_time()
+    run = _pretrained(toy_config, path, quiet)
+    return ToyTraining(run, cpu_seconds=time.process_time() - began)
+
+
+@pytest.fixture(scope="session")
+def toy_run(toy_training: ToyTraining) -> RunFolder:
+    return toy_training.run
 
 
 @pytest.fixture(scope="session")
@@ -73,8 +88,15 @@ def tiny_run(tiny_config: Config, tmp_path_factory: pytest.TempPathFactory, quie
 
 
 def _pretrained(config: Config, path: Path, console: Console) -> RunFolder:
-    from training.recipes.pretrain import pretrain  # torch takes a second or two to import
+    import torch  # takes a second or two
+
+    from training.recipes.pretrain import pretrain
 
     run = RunFolder.of(config, path)
-    pretrain(config, run, console=console)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        pretrain(config, run, console=console)
+    finally:
+        torch.set_num_threads(threads)
     return run
