@@ -6,11 +6,13 @@ frozen model + training text → n-best lists → targets → supervised trainin
 
 import json
 import time
+import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
 import torch
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 
 from training.config import ActorTraining, Config, ParallelText, load_config
@@ -44,6 +46,10 @@ def command(
     ] = None,
     method: Annotated[str | None, typer.Option(help="supervised or dpg")] = None,
     seed: Annotated[int | None, typer.Option(help="seed of the actor and of the order of the text")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="any other option of the actor, such as supervised.max_steps=400 or hidden=64; repeatable"),
+    ] = None,
     bundle: Annotated[
         Path | None, typer.Option(help="start from this shipped bundle; needs --text and a new --run")
     ] = None,
@@ -65,7 +71,8 @@ def command(
         raise TrainingError("--text goes with --bundle; the text of a run of your own is in its config")
     loaded, folder = open_run(config, run)
     chosen = {"objective": objective, "method": method, "seed": seed}
-    settings = actor_settings(loaded, name, {key: value for key, value in chosen.items() if value is not None})
+    changes = parse_options(option or []) | {key: value for key, value in chosen.items() if value is not None}
+    settings = actor_settings(loaded, name, changes)
     train_actor(loaded, folder, name, settings, restart=restart)
 
 
@@ -95,6 +102,33 @@ def open_run(config: Path | None, run: Path | None) -> tuple[Config, RunFolder]:
     return loaded, RunFolder.of(loaded, run)
 
 
+def parse_options(options: list[str]) -> dict[str, Any]:
+    """KEY=VALUE pairs as nested tables; a value is TOML, or a bare word."""
+    changes: dict[str, Any] = {}
+    for option in options:
+        key, equals, text = option.partition("=")
+        if not equals or not key.strip():
+            raise TrainingError(f"--option {option!r} is not of the form key=value, such as supervised.max_steps=400")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text
+        *tables, last = key.strip().split(".")
+        table = changes
+        for name in tables:
+            table = table.setdefault(name, {})
+        table[last] = value
+    return changes
+
+
+def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """`base` with `changes`, table by table."""
+    return base | {
+        key: _merged(base[key], value) if isinstance(value, dict) and isinstance(base.get(key), dict) else value
+        for key, value in changes.items()
+    }
+
+
 def actor_settings(config: Config, name: str, changes: dict[str, Any]) -> ActorTraining:
     """The config's table for this actor with the command line's changes, or a new one made of those."""
     known = config.actors.get(name)
@@ -104,9 +138,12 @@ def actor_settings(config: Config, name: str, changes: dict[str, Any]) -> ActorT
             "give --objective to train it all the same"
         )
     try:
-        return ActorTraining.model_validate((known.model_dump() if known else {}) | changes)
-    except ValueError as error:
-        raise ConfigError(f"actors.{name}", [str(error)]) from None
+        return ActorTraining.model_validate(_merged(known.model_dump() if known else {}, changes))
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']} (given: {one['input']!r:.80})" for one in error.errors()
+        ]
+        raise ConfigError(f"actors.{name}", problems) from None
 
 
 def train_actor(

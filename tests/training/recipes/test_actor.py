@@ -14,15 +14,11 @@ from safetensors.torch import load_file, save_file
 
 from training.config import ActorTraining
 from training.corpus.cache import EOS
-from training.decoding.greedy import greedy
-from training.decoding.hypothesis import LengthLimits
-from training.errors import ObjectiveError, TrainingError
+from training.errors import ConfigError, ObjectiveError, TrainingError
 from training.nmt.checkpoint import load_model
-from training.policy.actor import model_for
 from training.policy.actor_file import load_actor
-from training.recipes.actor import actor_settings, train_actor
+from training.recipes.actor import actor_settings, parse_options, train_actor
 from training.recipes.run_folder import RunFolder
-from training.tokenizer.subwords import Subwords
 
 QUICK = {"pairs": 60, "nbest": 3, "batch_tokens": 200, "max_steps": 12, "evaluate_every": 4}
 QUICK_DPG = {
@@ -121,6 +117,18 @@ def test_an_actor_that_the_config_does_not_have_needs_an_objective(tiny_config):
     assert actor_settings(tiny_config, "mine", {"objective": "bleu", "method": "dpg"}).method == "dpg"
 
 
+def test_options_reach_the_tables_of_an_actor(tiny_config):
+    config = tiny_config.model_copy(update={"actors": {"mine": quick()}})
+    changes = parse_options(["supervised.max_steps=7", "hidden=5", "dpg.start=first", "dpg.vanilla=true"])
+    settings = actor_settings(config, "mine", changes)
+    assert (settings.supervised.max_steps, settings.supervised.nbest) == (7, 3)
+    assert (settings.hidden, settings.dpg.start, settings.dpg.vanilla) == (5, "first", True)
+    with pytest.raises(ConfigError, match=r"supervised.steps: Extra inputs are not permitted \(given: 7\)"):
+        actor_settings(config, "mine", parse_options(["supervised.steps=7"]))
+    with pytest.raises(TrainingError, match="key=value"):
+        parse_options(["hidden"])
+
+
 @pytest.mark.parametrize("method", ["supervised", "dpg"])
 def test_killed_and_started_again_it_ends_with_the_same_actor(run, tiny_config, quiet, tmp_path, method):
     settings = quick(
@@ -156,49 +164,3 @@ def test_killed_and_started_again_it_ends_with_the_same_actor(run, tiny_config, 
     expected, found = load_file(whole / "actors" / "mine.safetensors"), load_file(run.actor("mine"))
     assert expected.keys() == found.keys()
     assert all(torch.equal(expected[name], found[name]) for name in expected)
-
-
-OWN = '''
-def short(hypotheses, references):
-    """Says it with the short word"""
-    return [0.0 if "LONG" in hypothesis else 1.0 for hypothesis in hypotheses]
-short.bounded = True
-'''
-
-
-def test_the_best_action_of_an_own_objective_is_found_on_the_toy(toy_run, toy_config, tmp_path, monkeypatch, quiet):
-    """*tipola* has a long and a short translation, the long one more often; nothing else is to change."""
-    from training.corpus.toy import VARIANTS
-
-    words = sorted((translation for _, translation in VARIANTS["tipola"]), key=len)
-    short, long = words[0], words[-1]
-    (tmp_path / "own.py").write_text(OWN.replace("LONG", long))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    shutil.copytree(toy_run.path, tmp_path / "run")
-    run = RunFolder.of(toy_config, tmp_path / "run")
-    settings = ActorTraining.model_validate(
-        {
-            "objective": "own:short", "hidden": 16,
-            "supervised": {
-                "pairs": 2000, "nbest": 5, "delta": 2.0, "max_steps": 300, "learning_rate": 1e-2, "batch_tokens": 1500,
-            },
-        }
-    )  # fmt: skip
-    train_actor(toy_config, run, "short", settings, console=quiet)
-
-    model, _ = load_model(run.path)
-    actor = load_actor(run.actor("short"), model.sizes)
-    texts = run.test_set("toy-test")
-    source, target = Subwords.load(run.source_tokenizer), Subwords.load(run.target_tokenizer)
-    sources = [[*source.encode(text), EOS] for text in texts.sources]
-    limits = LengthLimits.from_config(toy_config.decoding)
-    plain = [target.decode(one.ids) for one in greedy(model, sources, limits=limits)]
-    nudged = [target.decode(one.ids) for one in greedy(model_for(model, actor), sources, limits=limits, actor=actor)]
-    has_choice = ["tipola" in text.lower() for text in texts.sources]
-    choices = [index for index, given in enumerate(has_choice) if given]
-    others = [index for index, given in enumerate(has_choice) if not given]
-    assert len(choices) > 20
-    assert sum(short in plain[index] for index in choices) < 0.3 * len(choices)
-    assert sum(short in nudged[index] for index in choices) > 0.9 * len(choices)
-    assert sum(plain[index] == nudged[index] for index in others) > 0.9 * len(others)

@@ -1,0 +1,92 @@
+"""`nudge-train report` on a run with actors of two objectives, a control and two policy-gradient curves."""
+
+import json
+import shutil
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from training.config import ActorTraining
+from training.corpus.cache import EOS
+from training.errors import EvaluationError
+from training.recipes.actor import train_actor
+from training.recipes.report import report
+from training.recipes.run_folder import RunFolder
+
+QUICK = {"pairs": 60, "nbest": 3, "batch_tokens": 200, "max_steps": 12, "evaluate_every": 6}
+QUICK_DPG = {
+    "batch_tokens": 120, "critic_pretraining": 2, "critic_updates": 1, "actor_samples": 2, "critic_units": 8,
+    "max_updates": 4, "evaluate_every": 2,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reported(tiny_run, tiny_config, tmp_path_factory, quiet):
+    """A run with actors, and the report on it."""
+    path = tmp_path_factory.mktemp("runs") / "tiny"
+    shutil.copytree(tiny_run.path, path)
+    run = RunFolder.of(tiny_config, path)
+    weights = load_file(run.model)
+    weights["output.bias"][EOS] += 2.0  # or this babbling model would never end a sentence
+    save_file(weights, run.model)
+    for name, changes in {
+        "bleu-1": {"objective": "bleu"},
+        "bleu-2": {"objective": "bleu", "seed": 2},
+        "bleu-constant": {"objective": "bleu", "variant": "constant"},
+        "brief": {"objective": "concise", "objective_options": {"length": 0.8}, "variant": "recurrent"},
+        "aware": {"objective": "bleu", "method": "dpg"},
+        "vanilla": {"objective": "bleu", "method": "dpg", "dpg": QUICK_DPG | {"vanilla": True}},
+    }.items():
+        settings = {"hidden": 4, "dev_sentences": 20, "supervised": QUICK, "dpg": QUICK_DPG} | changes
+        train_actor(tiny_config, run, name, ActorTraining.model_validate(settings), console=quiet)
+    results = report(tiny_config, run, soothsayers=["bleu"], draws=100, console=quiet)
+    return run, results
+
+
+def test_every_system_is_measured_on_every_set(reported):
+    _, (result,) = reported
+    names = [system.name for system in result.systems]
+    assert names[:6] == ["greedy", "beam", "npad", "soothsayer:bleu", "length-bonus:bleu", "length-bonus:concise"]
+    assert {"actor:bleu-1", "actor:brief", "beam+actor:bleu-1", "beam+actor:brief"} <= set(names)
+    assert list(result.systems[0].scores) == ["bleu", "chrf", "log_probability", "concise"]
+
+
+def test_every_actor_is_compared_with_greedy_beam_and_its_controls(reported):
+    _, (result,) = reported
+    actors = {actor.name: actor for actor in result.actors}
+    scores = {system.name: system.scores for system in result.systems}
+    for name, actor in actors.items():
+        for metric, change in actor.against_greedy.items():
+            expected = scores[f"actor:{name}"][metric] - scores["greedy"][metric]
+            assert change.difference == pytest.approx(expected, abs=1e-9)
+        for metric, change in actor.against_beam.items():
+            expected = scores[f"beam+actor:{name}"][metric] - scores["beam"][metric]
+            assert change.difference == pytest.approx(expected, abs=1e-9)
+    beyond = actors["bleu-1"].against_constant
+    assert beyond.difference == pytest.approx(scores["actor:bleu-1"]["bleu"] - scores["actor:bleu-constant"]["bleu"])
+    assert actors["bleu-constant"].is_control
+    assert actors["bleu-constant"].against_constant is None
+    assert actors["brief"].against_constant is None
+    assert actors["brief"].against_length_bonus.metric == "concise"
+    assert (actors["bleu-1"].group, actors["bleu-2"].group) == ("bleu-1", "bleu-1")
+
+
+def test_tables_figures_examples_and_gains_are_written(reported):
+    run, (result,) = reported
+    text = (run.reports / "actors.md").read_text(encoding="utf-8")
+    assert f"### {result.test_set} ({result.sentences:,} sentences)" in text
+    assert "Mean ± standard deviation over seeds" in text
+    assert "![learning](figures/critic-awareness.png)" in text
+    for figure in (f"changes-{result.test_set}.png", "critic-awareness.png"):
+        assert (run.reports / "figures" / figure).read_bytes().startswith(b"\x89PNG")
+    contents = json.loads((run.reports / "actors.json").read_text(encoding="utf-8"))
+    assert contents["test_sets"][0]["verdicts"]
+    assert "with actor" in (run.reports / "examples" / f"bleu-1-{result.test_set}.html").read_text(encoding="utf-8")
+    gains = json.loads((run.actors / "bleu-1.json").read_text())["gains"]
+    assert {gain["metric"] for gain in gains} == {"bleu", "chrf", "log_probability", "concise"}
+    assert all(gain["test_set"] == result.test_set and 0 < gain["p"] <= 1 for gain in gains)
+
+
+def test_a_run_without_actors_has_nothing_to_report(tiny_run, tiny_config, tmp_path, quiet):
+    with pytest.raises(EvaluationError, match="no actors yet"):
+        report(tiny_config, RunFolder.of(tiny_config, tmp_path), console=quiet)
