@@ -12,7 +12,7 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api.failures import describe, failure_response
+from service.api.failures import describe, failure_response, to_nudge_error
 from service.errors import BodyTooLarge, BodyTooSlow, CallerGone
 from service.metrics import Metrics
 
@@ -83,6 +83,7 @@ class RequestScope:
                 if status != 499:
                     log.error("answer_broken_off", **describe(error))
                 else:
+                    self._metrics.refused.labels(to_nudge_error(error).code).inc()
                     await failure_response(error, scope["path"], request_id)(scope, receive, send_with_headers)
             self._record(scope, status, time.perf_counter() - started)
 
