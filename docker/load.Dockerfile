@@ -19,4 +19,5 @@ ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 USER 10001:10001
 WORKDIR /load
 ENTRYPOINT ["locust", "--locustfile", "/load/locustfile.py", "--headless", "--html", "/reports/report.html"]
-CMD ["--host", "http://service:8000", "--users", "16", "--spawn-rate", "4", "--run-time", "1m"]
+# The rest by options, or by locust's variables: LOCUST_HOST, LOCUST_USERS, LOCUST_RUN_TIME, …
+CMD ["--only-summary"]

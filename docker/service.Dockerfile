@@ -2,6 +2,7 @@
 #   service   (default) expects the bundles in /models, where compose mounts them
 #   shipped             has the bundles of models/ baked in, for a host without the repository:
 #                       docker build -f docker/service.Dockerfile --target shipped -t nudge:shipped .
+#                       and with --build-context bundles=FOLDER, those of another folder
 
 FROM python:3.11-slim AS build
 WORKDIR /build
@@ -47,7 +48,10 @@ HEALTHCHECK --interval=5s --timeout=4s --start-period=60s --retries=3 CMD ["pyth
 # The process itself takes SIGTERM, and finishes running requests.
 CMD ["nudge", "serve"]
 
+FROM scratch AS bundles
+COPY models /
+
 FROM service AS shipped
-COPY models /models
+COPY --from=bundles / /models
 
 FROM service
