@@ -7,7 +7,6 @@ a bug and shows its traceback.
 
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import typer
@@ -22,10 +21,10 @@ class Recipes(TyperGroup):
     """The commands, found by name among the recipes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [name for name in RECIPES if find_spec(f"training.recipes.{name}")]
+        return list(RECIPES)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in RECIPES:
             return None
         recipe = typer.Typer(add_completion=False)
         recipe.command(cmd_name)(import_module(f"training.recipes.{cmd_name}").command)

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -31,9 +30,7 @@ def nudge_train(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_help_lists_every_recipe() -> None:
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
-    recipes = [name for name in RECIPES if find_spec(f"training.recipes.{name}")]
-    assert {"prepare", "pretrain", "actor", "evaluate", "export"} <= set(recipes)
-    assert [name for name in recipes if name not in result.output] == []
+    assert [name for name in RECIPES if name not in result.output] == []
 
 
 def test_an_error_of_ours_is_a_message_and_exit_code_1(tmp_path: Path) -> None:
