@@ -13,6 +13,18 @@ import pytest
 from training.corpus.toy import VARIANTS, toy_pairs
 
 NUDGE_TRAIN = Path(sys.executable).parent / "nudge-train"
+# Enough for a model this small; the defaults are for larger ones.
+QUICK = [
+    f"--option=supervised.{option}"
+    for option in (
+        "nbest=4",
+        "delta=2.0",
+        "learning_rate=0.01",
+        "max_steps=300",
+        "batch_tokens=1500",
+        "evaluate_every=100",
+    )
+]
 
 OWN = '''
 def short(hypotheses, references):
@@ -28,7 +40,7 @@ def desk(toy_models, tmp_path):
     """A folder with a copy of the shipped bundle, a parallel text, and the user's module."""
     shutil.copytree(toy_models / "xa-xb", tmp_path / "models" / "xa-xb")
     with (tmp_path / "pairs.tsv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE).writerows(toy_pairs(2500, seed=77))
+        csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE).writerows(toy_pairs(1600, seed=77))
     long = max((translation for _, translation in VARIANTS["tipola"]), key=len)
     (tmp_path / "wishes.py").write_text(OWN.replace("LONG", long), encoding="utf-8")
     return tmp_path
@@ -42,11 +54,12 @@ def nudge_train(desk, *arguments):
     return finished.stderr
 
 
+@pytest.mark.timeout(1800)
 def test_five_commands_from_a_bundle_to_an_answer_that_serves_the_own_objective(desk, start_server):
     """*tipola* has a long and a short translation, the long one more often; the best action is to say the short one."""
     nudge_train(
         desk, "actor", "--bundle", "models/xa-xb", "--text", "pairs.tsv", "--run", "runs/mine",
-        "--name", "short", "--objective", "wishes:short",
+        "--name", "short", "--objective", "wishes:short", *QUICK,
     )  # fmt: skip
     nudge_train(desk, "report", "--run", "runs/mine", "--actor", "short", "--no-beam")
     nudge_train(desk, "export", "--run", "runs/mine", "--out", "models/xa-xb", "--force", "--sentences", "60")
