@@ -41,6 +41,9 @@ def command(
         Path | None, typer.Option(help="config of the experiment (TOML); that of the run's model by default")
     ] = None,
     run: Annotated[Path | None, typer.Option(help="folder of the run; runs/<name of the config> by default")] = None,
+    like: Annotated[
+        str | None, typer.Option(help="take the settings of this actor of the config, for another seed or variant")
+    ] = None,
     objective: Annotated[
         str | None, typer.Option(help="bleu, perplexity, chrf, concise, or module:function of your own")
     ] = None,
@@ -72,7 +75,7 @@ def command(
     loaded, folder = open_run(config, run)
     chosen = {"objective": objective, "method": method, "seed": seed}
     changes = parse_options(option or []) | {key: value for key, value in chosen.items() if value is not None}
-    settings = actor_settings(loaded, name, changes)
+    settings = actor_settings(loaded, like or name, changes)
     train_actor(loaded, folder, name, settings, restart=restart)
 
 

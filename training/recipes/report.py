@@ -41,7 +41,9 @@ def command(
     soothsayer: Annotated[
         list[str] | None, typer.Option(help="objective to train a Soothsayer baseline for, once; repeatable")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="the Markdown file; reports/actors.md by default")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="the Markdown file, with figures/ beside it; reports/actors.md by default")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, help="threads to compute with")] = 1,
 ) -> None:
     """Measure every actor against greedy, beam search, NPAD and the controls; write tables, figures and examples."""
@@ -71,26 +73,27 @@ def report(
     chosen = sets or list(config.corpus.test) or [f"dev/{name}" for name in config.corpus.dev]
     measuring = RunMeasuring(config, run, names, with_beam, soothsayers or [], draws, console)
     results = [measuring.measure(name) for name in chosen]
+    target = out or run.reports / "actors.md"
+    figures = target.parent / "figures"
     for result in results:
-        draw_changes(result, _figures(run) / f"changes-{result.test_set.replace('/', '-')}.png")
+        draw_changes(result, figures / _changes_name(config, result))
         for line in verdicts(result):
             console.print(f"{result.test_set}: {line}", highlight=False)
-    curve = _draw_learning(run, names)
+    curve = _draw_learning(run, names, figures / f"{config.name}-critic-awareness.png")
     _write_gains(run, results)
-    target = out or run.reports / "actors.md"
-    text = _document(config, run, names, results, target, curve)
+    text = _document(config, run, names, results, curve)
     write_atomically(target, lambda path: path.write_text(text, encoding="utf-8"))
     contents = json.dumps({"name": config.name, "test_sets": to_json(results)}, indent=2, ensure_ascii=False) + "\n"
     write_atomically(run.reports / "actors.json", lambda path: path.write_text(contents, encoding="utf-8"))
-    console.print(f"→ {target}, {run.reports / 'actors.json'}, {_figures(run)}, {run.reports / 'examples'}")
+    console.print(f"→ {target}, {run.reports / 'actors.json'}, {figures}, {run.reports / 'examples'}")
     return results
 
 
-def _figures(run: RunFolder) -> Path:
-    return run.reports / "figures"
+def _changes_name(config: Config, result: SetResult) -> str:
+    return f"{config.name}-{result.test_set.replace('/', '-')}.png"
 
 
-def _draw_learning(run: RunFolder, names: list[str]) -> Path | None:
+def _draw_learning(run: RunFolder, names: list[str], path: Path) -> Path | None:
     """The learning curves of all policy-gradient actors that started from nothing; None without any."""
     curves: dict[str, list[tuple[int, float]]] = {}
     aware: dict[str, bool] = {}
@@ -106,7 +109,6 @@ def _draw_learning(run: RunFolder, names: list[str]) -> Path | None:
         objectives.add(facts["objective"])
     if not curves:
         return None
-    path = _figures(run) / "critic-awareness.png"
     draw_critic_awareness(curves, aware, path, " and ".join(sorted(objectives)))
     return path
 
@@ -137,9 +139,7 @@ def _gain(result: SetResult, actor: ActorResult, metric: str, difference: Differ
     }
 
 
-def _document(
-    config: Config, run: RunFolder, names: list[str], results: list[SetResult], target: Path, curve: Path | None
-) -> str:
+def _document(config: Config, run: RunFolder, names: list[str], results: list[SetResult], curve: Path | None) -> str:
     """The whole report in Markdown."""
     trained = load_description(run.path).get("training", {})
     base = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.items() if key != "finished")
@@ -161,10 +161,9 @@ def _document(
     ]
     for result in results:
         lines += [to_markdown(result)]
-        figure = _figures(run) / f"changes-{result.test_set.replace('/', '-')}.png"
-        lines += [f"![changes on {result.test_set}]({_relative(figure, target)})", ""]
+        lines += [f"![changes on {result.test_set}](figures/{_changes_name(config, result)})", ""]
     if curve is not None:
-        lines += ["### Learning with and without critic-awareness", "", f"![learning]({_relative(curve, target)})", ""]
+        lines += ["### Learning with and without critic-awareness", "", f"![learning](figures/{curve.name})", ""]
     lines += ["### How each actor was trained", "", *(_provenance(run, name) for name in names), ""]
     return "\n".join(lines)
 
@@ -180,10 +179,3 @@ def _provenance(run: RunFolder, name: str) -> str:
         f"{training.get('minutes')} minutes; dev {facts['objective']} {first:.4f} → {best:.4f}"
         f"{'; collapsed ' + str(training['collapses']) + ' times' if training.get('collapses') else ''}"
     )
-
-
-def _relative(path: Path, target: Path) -> str:
-    try:
-        return path.resolve().relative_to(target.resolve().parent).as_posix()
-    except ValueError:
-        return path.name

@@ -76,8 +76,8 @@ def test_tables_figures_examples_and_gains_are_written(reported):
     text = (run.reports / "actors.md").read_text(encoding="utf-8")
     assert f"### {result.test_set} ({result.sentences:,} sentences)" in text
     assert "Mean ± standard deviation over seeds" in text
-    assert "![learning](figures/critic-awareness.png)" in text
-    for figure in (f"changes-{result.test_set}.png", "critic-awareness.png"):
+    assert "![learning](figures/tiny-critic-awareness.png)" in text
+    for figure in (f"tiny-{result.test_set}.png", "tiny-critic-awareness.png"):
         assert (run.reports / "figures" / figure).read_bytes().startswith(b"\x89PNG")
     contents = json.loads((run.reports / "actors.json").read_text(encoding="utf-8"))
     assert contents["test_sets"][0]["verdicts"]
