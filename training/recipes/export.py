@@ -102,7 +102,7 @@ def export(
     found, left_out = read_actors(run.actors, weights.sizes, actors)
     for name, reason in left_out.items():
         console.print(f"actor {name} is left out: it {reason}", highlight=False)
-    _check_default(default_objective, found)
+    _check_default(default_objective, found, console)
     texts = read_texts(config, run, sentences)
     units = unit_ranges([actor.weights for actor in found])
 
@@ -210,11 +210,23 @@ def _golden(
     )
 
 
-def _check_default(default_objective: str | None, actors: Sequence[ActorFacts]) -> None:
-    names = [actor.weights.name for actor in actors]
-    if default_objective is not None and default_objective not in names:
-        raise ExportError(
-            f"the default objective {default_objective!r} is none of the bundle's actors ({', '.join(names) or 'none'})"
+def _check_default(default_objective: str | None, actors: Sequence[ActorFacts], console: Console) -> None:
+    """Refuse a default that is no actor, and say so when its measured gains do not all stand on firm ground."""
+    if default_objective is None:
+        return
+    chosen = {actor.weights.name: actor for actor in actors}.get(default_objective)
+    if chosen is None:
+        names = ", ".join(actor.weights.name for actor in actors) or "none"
+        raise ExportError(f"the default objective {default_objective!r} is none of the bundle's actors ({names})")
+    own = [gain for gain in chosen.gains if gain["metric"] == chosen.objective]
+    doubtful = [
+        str(gain["test_set"]) for gain in own if gain["actor"] <= gain["greedy"] or (gain.get("p") or 1) >= 0.05
+    ]
+    if doubtful or not own:
+        where = f"on {', '.join(doubtful)}" if doubtful else "on any test set"
+        console.print(
+            f"{default_objective} becomes the default although its gain is not known to be significant {where}",
+            highlight=False,
         )
 
 
@@ -250,7 +262,8 @@ def _provenance(
     training = description.get("training", {})
     facts: dict[str, Any] = {"data": list(config.export.credits), "state_range": state_range}
     if config_file is not None:
-        facts["config"] = f"training/configs/{config_file.name}"
+        # Not the folders of this machine.
+        facts["config"] = config_file.name if config_file.is_absolute() else config_file.as_posix()
     if "steps" in training:
         facts["steps"] = training["steps"]
     if "minutes" in training:

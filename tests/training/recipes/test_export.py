@@ -1,5 +1,6 @@
 """`nudge-train export` on the toy bundle of the fixtures, unpacked: a trained run without the training."""
 
+import io
 import json
 import shutil
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from rich.console import Console
 from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
@@ -71,7 +73,7 @@ def test_export_from_a_shipped_checkpoint_gives_the_shipped_graphs_back(bundle):
     assert (bundle / "encoder.onnx").read_bytes() == (FIXTURE / "encoder.onnx").read_bytes()
     ours, shipped = (weights_of(folder / "step.onnx") for folder in (bundle, FIXTURE))
     assert ours == shipped
-    assert {"target_embedding.fp16", "logits.weight", "nudged.weight"} <= ours.keys()
+    assert {"target_embedding.fp16", "logits.weight", "nudged.product.weight"} <= ours.keys()
 
 
 def weights_of(graph: Path) -> dict[str, bytes]:
@@ -153,6 +155,25 @@ def test_actor_of_another_model_stops_the_export_and_nothing_is_written(run, toy
 def test_unknown_default_objective_is_refused_before_any_work(run, toy_config, tmp_path, quiet):
     with pytest.raises(ExportError, match=r"'chrf' is none of the bundle's actors \(bleu, concise\)"):
         export(toy_config, run, tmp_path / "xa-xb", default_objective="chrf", console=quiet)
+
+
+def test_default_objective_without_a_significant_gain_is_said_so(run, toy_config, tmp_path):
+    facts = json.loads(run.actor("bleu").with_suffix(".json").read_text())
+    gain = {"test_set": "news", "metric": "bleu", "greedy": 30.0, "actor": 31.0, "p": 0.2}
+    for p, is_said in ((0.2, True), (0.01, False)):
+        run.actor("bleu").with_suffix(".json").write_text(json.dumps(facts | {"gains": [gain | {"p": p}]}))
+        console = Console(file=io.StringIO(), width=200)
+        export(
+            toy_config,
+            run,
+            tmp_path / f"{p}",
+            actors=["bleu"],
+            default_objective="bleu",
+            parity_sentences=10,
+            sentences=20,
+            console=console,
+        )
+        assert ("not known to be significant on news" in console.file.getvalue()) == is_said
 
 
 def test_command_refuses_to_overwrite_and_says_how(trained, tmp_path):
