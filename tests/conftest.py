@@ -1,5 +1,6 @@
 """Real parts for every test that needs them: the toy bundle, and server processes that serve it over HTTP."""
 
+import ctypes
 import json
 import os
 import random
@@ -82,7 +83,9 @@ def start_server(toy_models: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         environment |= {f"NUDGE_{name.upper()}": str(value) for name, value in settings.items()}
         environment |= {"NUDGE_MODELS": str(models), "OMP_NUM_THREADS": "1"}
         with log_path.open("wb") as log:
-            process = subprocess.Popen([NUDGE, "serve", "--port", "0"], stderr=log, stdout=log, env=environment)
+            process = subprocess.Popen(
+                [NUDGE, "serve", "--port", "0"], stderr=log, stdout=log, env=environment, preexec_fn=_end_with_parent
+            )
         server = Server("", process, log_path)
         servers.append(server)
 
@@ -122,6 +125,12 @@ def toy_sentences(toy_models: Path) -> Callable[..., list[str]]:
         return [" ".join(dice.choices(words, k=dice.randint(1, longest))).capitalize() + "." for _ in range(count)]
 
     return make
+
+
+def _end_with_parent() -> None:
+    """Runs in the server's process: should the tests be killed, their servers end too (where the system can do it)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _answers(server: Server, path: str) -> bool:

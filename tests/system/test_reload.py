@@ -109,7 +109,7 @@ def test_a_service_whose_only_bundle_is_bad_is_alive_but_not_ready(start_server,
 
 def test_stopping_finishes_what_is_running(start_server, toy_sentences):
     server = start_server()
-    text = " ".join(toy_sentences(300, seed=90))
+    text = " ".join(toy_sentences(120, seed=90))
     answers = []
 
     def ask():
