@@ -17,13 +17,13 @@ from training.errors import CorpusError
 Pair = tuple[str, str]
 
 RULES = {
-    "empty": "a side without text",
-    "control": "control characters or U+FFFD",
+    "empty": "empty side",
+    "control": "control chars",
     "words": "too many words",
-    "characters": "too many characters",
-    "ratio": "one side much longer",
+    "characters": "too many chars",
+    "ratio": "uneven sides",
     "duplicate": "seen before",
-    "language": "in the other language",
+    "language": "wrong language",
 }
 
 # C0 and C1 controls (a tab too), the replacement character, and separators that some readers take for line ends.
@@ -100,7 +100,7 @@ class Cleaner:
         table = Table(title="Cleaning: pairs removed by each rule")
         table.add_column("training text")
         for heading in ("read", *(RULES[rule] for rule in used), "kept"):
-            table.add_column(heading, justify="right", max_width=14)
+            table.add_column(heading, justify="right")
         for report in self.reports:
             removed = (f"{report.removed[rule]:,}" for rule in used)
             table.add_row(report.name, f"{report.read:,}", *removed, f"{report.kept:,}")
