@@ -65,6 +65,11 @@ class Server:
         return self.process.wait(timeout=60)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The browser's tests come last: playwright leaves an event loop running, in which `asyncio.run` would refuse."""
+    items.sort(key=lambda item: item.path.parent.name == "browser")
+
+
 @pytest.fixture(scope="session")
 def toy_models() -> Path:
     """The folder with the toy bundle xa-xb."""
