@@ -30,13 +30,14 @@ def test_a_beam_of_one_is_greedy(engine, model) -> None:
         assert wide.best.token_log_probabilities == plain.best.token_log_probabilities
 
 
-def test_a_wider_beam_finds_likelier_outputs(engine, model) -> None:
+def test_a_wider_beam_usually_finds_likelier_outputs(engine, model) -> None:
     jobs = [Job(source, NO_ACTOR, Beam(size=size), has_guard=False) for size in (1, 10) for source in model.sources(40)]
     outputs = decode(engine, jobs)
     narrow, wide = outputs[:40], outputs[40:]
     finished = [(a.best, b.best) for a, b in zip(narrow, wide, strict=True) if not a.best.is_truncated]
     gains = [b.score - a.score for a, b in finished]
-    assert np.mean(gains) > 0
+    # Usually, not always: a path that a narrow beam keeps can fall out of a wide one when better prefixes crowd it out.
+    assert np.median(gains) > 0
     assert not any(b.is_truncated for _, b in finished)
 
 
