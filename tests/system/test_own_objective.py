@@ -27,11 +27,11 @@ QUICK = [
 ]
 
 OWN = '''
-def short(hypotheses, references):
-    """The short word where there is a choice"""
-    return [0.0 if "LONG" in hypothesis else 1.0 for hypothesis in hypotheses]
+def full(hypotheses, references):
+    """The long word where there is a choice"""
+    return [0.0 if " SHORT" in hypothesis else 1.0 for hypothesis in hypotheses]
 
-short.bounded = True
+full.bounded = True
 '''
 
 
@@ -41,8 +41,8 @@ def desk(toy_models, tmp_path):
     shutil.copytree(toy_models / "xa-xb", tmp_path / "models" / "xa-xb")
     with (tmp_path / "pairs.tsv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE).writerows(toy_pairs(1600, seed=77))
-    long = max((translation for _, translation in VARIANTS["tipola"]), key=len)
-    (tmp_path / "wishes.py").write_text(OWN.replace("LONG", long), encoding="utf-8")
+    short = min((translation for _, translation in VARIANTS["tipola"]), key=len)
+    (tmp_path / "wishes.py").write_text(OWN.replace("SHORT", short), encoding="utf-8")
     return tmp_path
 
 
@@ -56,30 +56,30 @@ def nudge_train(desk, *arguments):
 
 @pytest.mark.timeout(1800)
 def test_five_commands_from_a_bundle_to_an_answer_that_serves_the_own_objective(desk, start_server):
-    """*tipola* has a long and a short translation, the long one more often; the best action is to say the short one."""
+    """*tipola* has a long and a short translation, and greedy decoding says the short one; the best action is known."""
     nudge_train(
         desk, "actor", "--bundle", "models/xa-xb", "--text", "pairs.tsv", "--run", "runs/mine",
-        "--name", "short", "--objective", "wishes:short", *QUICK,
+        "--name", "full", "--objective", "wishes:full", *QUICK,
     )  # fmt: skip
-    nudge_train(desk, "report", "--run", "runs/mine", "--actor", "short", "--no-beam")
+    nudge_train(desk, "report", "--run", "runs/mine", "--actor", "full", "--no-beam")
     nudge_train(desk, "export", "--run", "runs/mine", "--out", "models/xa-xb", "--force", "--sentences", "60")
     server = start_server(desk / "models")
 
     short, long = sorted((translation for _, translation in VARIANTS["tipola"]), key=len)
     sources = [source for source, _ in toy_pairs(1500, seed=78) if "tipola" in source.lower()][:30]
     answers = {
-        objective: server.translate(sources, objective=objective)["translatedText"] for objective in (None, "short")
+        objective: server.translate(sources, objective=objective)["translatedText"] for objective in (None, "full")
     }
     assert len(sources) == 30
-    assert sum(long in text for text in answers[None]) > 20
-    assert sum(short in text and long not in text for text in answers["short"]) > 27
+    assert sum(f" {short}" in text for text in answers[None]) > 20
+    assert sum(long in text and f" {short}" not in text for text in answers["full"]) > 27
 
     # The report says what was gained, and so does the bundle.
-    assert "wishes:short" in (desk / "runs/mine/reports/actors.md").read_text(encoding="utf-8")
+    assert "wishes:full" in (desk / "runs/mine/reports/actors.md").read_text(encoding="utf-8")
     manifest = json.loads((desk / "models/xa-xb/manifest.json").read_text(encoding="utf-8"))
-    (entry,) = [actor for actor in manifest["actors"] if actor["name"] == "short"]
-    assert entry["optimises"] == "The short word where there is a choice"
-    (gain,) = [gain for gain in entry["gains"] if gain["metric"] == "wishes:short"]
+    (entry,) = [actor for actor in manifest["actors"] if actor["name"] == "full"]
+    assert entry["optimises"] == "The long word where there is a choice"
+    (gain,) = [gain for gain in entry["gains"] if gain["metric"] == "wishes:full"]
     assert gain["test_set"] == "held-out-test"
     assert gain["actor"] > gain["greedy"]
     # The actors that were shipped are still there.
