@@ -1,18 +1,27 @@
 # The offline half: `nudge-train` with PyTorch for the CPU.  Paths are as in the repository: configs in training/configs,
 # runs in runs/, bundles in models/; corpora are in /data.  Compose mounts the last three.
+#
+# PyTorch's build for the CPU makes an image of 1.5 GB; the one with CUDA, which the default index has, of 5.5 GB.  For the
+# former, give pip an index that has it, or a folder of wheels:
+#   PIP_EXTRA_INDEX_URL=… docker compose build training
+#   docker build -f docker/training.Dockerfile --build-context wheels=FOLDER -t nudge-training .
+
+FROM scratch AS wheels
 
 FROM python:3.11-slim AS build
 WORKDIR /build
 RUN python -m venv /venv
 COPY pyproject.toml ./
-RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+ARG PIP_EXTRA_INDEX_URL
+RUN --mount=type=bind,from=wheels,target=/wheels \
+    python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 print(*project['dependencies'], *project['optional-dependencies']['training'], sep='\n')" > requirements.txt \
-    && /venv/bin/pip install --no-cache-dir --requirement requirements.txt
+    && /venv/bin/pip install --no-cache-dir --find-links /wheels --requirement requirements.txt
 COPY README.md LICENSE ./
 COPY models/manifest.schema.json models/
 COPY service service
 COPY training training
-RUN /venv/bin/pip install --no-cache-dir --no-deps . && /venv/bin/pip uninstall --yes --quiet setuptools pip
+RUN /venv/bin/pip install --no-cache-dir --no-deps . && /venv/bin/pip uninstall --yes --quiet pip
 
 FROM python:3.11-slim
 COPY --from=build /venv /venv
