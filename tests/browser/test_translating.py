@@ -19,7 +19,7 @@ def test_paragraphs_and_spaces_survive(visit, page_server):
 
 
 def test_translation_appears_while_it_is_decoded(visit, toy_sentences, page_server):
-    text = " ".join(toy_sentences(150, seed=3))
+    text = " ".join(toy_sentences(1500, seed=3))  # long enough to take several frames of the page
     visit.run(
         """() => {
           const output = document.querySelector('#output');
