@@ -8,6 +8,11 @@ from docker_engine import BUILD_S, docker, has_image
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(BUILD_S)]
 
 
+@pytest.mark.parametrize("files", [[], ["--file", "docker-compose.yml", "--file", "docker/scaled.yml"]])
+def test_compose_accepts_every_profile(engine, files):
+    docker("compose", *files, "--profile", "*", "config", "--quiet")
+
+
 def test_the_load_test_runs_against_the_service_and_leaves_a_report(start_project, tmp_path):
     project = start_project(LOAD_USERS="3", LOAD_TIME="6s")
     project.compose("--profile", "load", "build", "load", timeout=BUILD_S)
