@@ -55,9 +55,10 @@ class Engine:
         self._mailbox = Mailbox()
         self._worker = Worker(encoder, step, shape, self.settings, clock, self._report_of)
         self._queue = FairQueue(self.settings.queue_tokens)
-        self._changed = threading.Condition()  # guards the queue and the two flags
+        self._changed = threading.Condition()  # guards the queue and the flags
         self._is_closing = False
         self._is_draining = True
+        self._has_quitters = False
         self._swept_at = 0.0
         self._waited_turns = 0
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -141,6 +142,7 @@ class Engine:
             for ticket in tickets:
                 ticket.is_cancelled = True
                 ticket.answer.cancel()
+            self._has_quitters = True
             self._worker.statistics.cancelled += self._queue.remove(tickets)
             self._changed.notify()
 
@@ -175,19 +177,21 @@ class Engine:
         if self._is_closing and not self._is_draining:
             self._drop_everything()
             return 0
-        self._answer(self._worker.drop_gone())
+        if self._has_quitters or self._worker.is_late():
+            self._has_quitters = False  # first: who quits while we look is found at the next turn
+            self._answer(self._worker.drop_gone())
         newcomers = self._take_newcomers()
         if newcomers:
             self._answer(self._worker.take_in(newcomers))
         self._answer(self._worker.step())
-        return sum(ticket.cost for ticket in newcomers)
+        return sum([ticket.cost for ticket in newcomers])
 
     def _take_newcomers(self) -> list[Ticket]:
         """Take jobs, in the order of the queue, as long as there are rows for them and they make a good group."""
         newcomers: list[Ticket] = []
+        if not len(self._queue):  # without the lock: what arrives just now joins at the next turn
+            return newcomers
         with self._changed:
-            if not len(self._queue):
-                return newcomers
             self._sweep(self._clock())
             if self._is_worth_waiting():
                 return newcomers

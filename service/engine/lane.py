@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from service.engine.probabilities import Floats
-from service.engine.search import DONE, GO_ON, Moves, Search, Step
+from service.engine.search import DONE, GO_ON, Moves, Search
 from service.engine.shape import ModelShape
 from service.engine.slots import Slots, padded
-from service.engine.stepper import Bindings, Stepper
+from service.engine.stepper import BoundStep, Stepper
 
-MAX_BINDINGS = 256  # a few kilobytes each
+MAX_BOUND = 256  # a few kilobytes each
 KEPT_WIDTH = 64  # an idle lane for longer sources than this gives its memory back
 NARROW_EVERY = 16  # steps between looks at whether the width could shrink
 
@@ -39,11 +39,10 @@ class Lane:
         self._stepper = stepper
         self._slots = Slots(shape, self.max_width, capacity)
         self._no_gain: Floats = np.zeros(shape.actor_units, np.float32)
-        self._bindings: dict[tuple[int, int], list[Bindings]] = {}  # by width and rows
+        self._bound: dict[tuple[int, int], BoundStep] = {}  # by width and rows
         self._owners: list[Tenant | None] = []  # of each slot in use; None is a hole until `compact`
         self._holes: list[int] = []
         self._tenants: dict[Tenant, None] = {}  # in the order they came
-        self._row_numbers = np.arange(capacity)
         self._steps = 0
 
     @property
@@ -91,26 +90,11 @@ class Lane:
 
     def step(self) -> list[Tenant]:
         """Advance every row by one token; return the searches that are done, already removed."""
-        self.compact()
+        if self._holes:
+            self.compact()
         self._narrow()
-        rows = len(self._owners)
-        bindings = self._bindings.get((self.width, rows))
-        if bindings is None:
-            if len(self._bindings) >= MAX_BINDINGS:
-                del self._bindings[next(iter(self._bindings))]
-            bindings = self._bindings[self.width, rows] = self._stepper.bind(self._slots.inputs(), rows)
-        self._stepper.run(bindings)
-        return self._advance(rows)
-
-    def _advance(self, rows: int) -> list[Tenant]:
-        log_probabilities = self._stepper.log_probabilities[:rows]
-        next_states = self._stepper.next_states[:rows]
-        tokens = log_probabilities.argmax(axis=1)
-        best = log_probabilities[self._row_numbers[:rows], tokens]
-        step = Step(log_probabilities, tokens.tolist(), best.tolist())
-        # What most rows do: go on from their own next state with their likeliest token.
-        self._slots.previous_ids[:rows] = tokens
-        self._slots.states[:rows] = next_states
+        bound = self._bind()
+        step = bound.run()
         done = []
         for tenant in self._tenants:
             verdict = tenant.search.advance(step, tenant.slots)
@@ -119,12 +103,21 @@ class Lane:
             if verdict is DONE:
                 done.append(tenant)
             elif isinstance(verdict, Moves):
-                self._move(tenant, verdict, next_states)
+                self._move(tenant, verdict, bound.next_states)
         for tenant in done:
             self.remove(tenant)
         if not self.rows and self.max_width > KEPT_WIDTH:
             self._slots.release()
         return done
+
+    def _bind(self) -> BoundStep:
+        shape = (self._slots.width, len(self._owners))
+        bound = self._bound.get(shape)
+        if bound is None:
+            if len(self._bound) >= MAX_BOUND:
+                del self._bound[next(iter(self._bound))]
+            bound = self._bound[shape] = self._stepper.bind(self._slots.inputs(), len(self._owners))
+        return bound
 
     def _move(self, tenant: Tenant, moves: Moves, next_states: Floats) -> None:
         kept = [tenant.slots[row] for row in moves.kept]

@@ -19,6 +19,9 @@ class Mailbox:
         self._envelopes.setdefault(loop, []).append((receive, arguments))
 
     def flush(self) -> None:
+        """Send what was posted."""
+        if not self._envelopes:
+            return
         for loop, messages in self._envelopes.items():
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is waiting any more
                 loop.call_soon_threadsafe(_receive_all, messages)

@@ -7,6 +7,7 @@ from service.engine.errors import DeadlineExceeded, EngineError
 from service.engine.types import Output
 
 MEMORY_S = 5.0  # how much busy time the measured speed remembers
+FRESH_S = 0.05  # what is averaged as one piece
 FIRST_GUESS = 1000.0  # rows advanced a second, before anything was measured
 
 
@@ -52,12 +53,18 @@ class Speed:
     def __init__(self) -> None:
         self._units = FIRST_GUESS * 1e-3
         self._seconds = 1e-3
+        self._fresh_units = 0.0
+        self._fresh_seconds = 0.0
 
     def add(self, units: float, seconds: float) -> None:
-        keep = math.exp(-seconds / MEMORY_S)
-        self._units = self._units * keep + units
-        self._seconds = self._seconds * keep + seconds
+        self._fresh_units += units
+        self._fresh_seconds += seconds
+        if self._fresh_seconds > FRESH_S:  # a turn is much shorter: fading at every one would only cost time
+            keep = math.exp(-self._fresh_seconds / MEMORY_S)
+            self._units = self._units * keep + self._fresh_units
+            self._seconds = self._seconds * keep + self._fresh_seconds
+            self._fresh_units = self._fresh_seconds = 0.0
 
     @property
     def per_s(self) -> float:
-        return self._units / self._seconds
+        return (self._units + self._fresh_units) / (self._seconds + self._fresh_seconds)

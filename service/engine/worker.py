@@ -1,6 +1,7 @@
 """The worker: encodes newcomers, steps the lanes, collects what is done.  Plain synchronous code of one thread."""
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -75,6 +76,7 @@ class Worker:
         widths = (*(width for width in LANE_WIDTHS if width < limit), limit)
         self._lanes = [Lane(stepper, shape, width, capacity) for width in widths]
         self._active: dict[Tenant, tuple[Ticket, Lane]] = {}
+        self._earliest_deadline = math.inf  # of the active jobs, or earlier
         self.statistics = Statistics()
 
     @property
@@ -108,6 +110,8 @@ class Worker:
         self.statistics.encoded += len(tickets)
         for row, ticket in enumerate(tickets):
             ticket.started_at = now
+            if ticket.job.deadline is not None:
+                self._earliest_deadline = min(self._earliest_deadline, ticket.job.deadline)
             search = start_search(ticket.job, self._shape, self._report_of(ticket))
             tenant = Tenant(search, len(ticket.job.source_ids))
             lane = next(lane for lane in self._lanes if lane.max_width >= tenant.source_length)
@@ -144,11 +148,18 @@ class Worker:
             ticket.result = failure
         return tickets
 
+    def is_late(self) -> bool:
+        """Whether some job's deadline has passed."""
+        return self._clock() >= self._earliest_deadline
+
     def drop_gone(self) -> list[Ticket]:
         """Take out the rows of jobs that were cancelled or are too late; return their tickets."""
         now = self._clock()
         gone = [tenant for tenant, (ticket, _) in self._active.items() if ticket.is_cancelled or ticket.is_expired(now)]
-        return [self._drop(tenant, refusal(self._active[tenant][0], now)) for tenant in gone]
+        dropped = [self._drop(tenant, refusal(self._active[tenant][0], now)) for tenant in gone]
+        deadlines = [ticket.job.deadline for ticket, _ in self._active.values()]
+        self._earliest_deadline = min((one for one in deadlines if one is not None), default=math.inf)
+        return dropped
 
     def drop_all(self, error: EngineError) -> list[Ticket]:
         """Take out everything."""

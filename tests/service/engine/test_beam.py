@@ -125,14 +125,14 @@ def test_the_search_ends_as_soon_as_nothing_better_can_come(model) -> None:
         size=10, alternatives=1, length_alpha=0.0, eos_id=3, max_steps=50, source_ids=source, has_guard=False
     )
     steps = 0
-    run = tiny.lane._stepper.run
+    step = tiny.lane.step
 
-    def count(bindings: object) -> None:
+    def count() -> list[Tenant]:
         nonlocal steps
         steps += 1
-        run(bindings)
+        return step()
 
-    tiny.lane._stepper.run = count
+    tiny.lane.step = count
     [best] = tiny.search(source, search)
     assert not best.is_truncated
     assert steps < 50
