@@ -1,9 +1,11 @@
 """`nudge-train export`: a trained model and its actors become a bundle that the service loads.
 
-weights → fp32 graphs → parity with torch → int8 graphs → parity with fp32 → calibration → golden examples → bundle
+weights → fp32 graphs → parity with torch → words that can be said → int8 graphs → parity with fp32
+        → calibration → golden examples → bundle
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from training.config import Config
+from training.corpus.cache import TokenCorpus
 from training.errors import ExportError
 from training.export.actor_files import read_actors
 from training.export.bundle import CARD_NAME, ENCODER_NAME, GOLDEN_NAME, STEP_NAME, refuse_to_overwrite, write_bundle
@@ -32,6 +35,7 @@ from training.export.graph import Graphs, build_graphs
 from training.export.known_facts import read_scores, read_shipped_scores, shipped_state_range
 from training.export.manifest import ActorFacts, BundleFacts
 from training.export.model_card import make_model_card
+from training.export.output_words import OUTPUT_TOKENIZER, restrict_model, restrict_tokenizer, said_words, words_of
 from training.export.parity import Measured, TorchActor, check_against_torch, check_quantised, measure
 from training.export.sessions import BundleSessions
 from training.export.weights import ModelWeights, model_weights, rounded_to_half, unit_ranges
@@ -39,6 +43,7 @@ from training.nmt.checkpoint import load_description, load_model
 from training.recipes.actor import open_run
 from training.recipes.export_data import ExportTexts, parity_sources, read_texts
 from training.recipes.run_folder import RunFolder
+from training.tokenizer.subwords import Subwords
 
 PLAIN = "greedy"
 GOLDEN_CANDIDATES = 200
@@ -117,12 +122,20 @@ def export(
         parity[f"{name}, fp32 against torch"] = str(result)
         console.print(f"  {name}: {result}", highlight=False)
 
-    # int8 must be fp32, within 0.3 BLEU.
+    # What is served must be as good: int8 within 0.3 BLEU.
     state_range = max([shipped_state_range(run.path / SHIPPED_NAME), *(a.state_range() for a in torch_actors.values())])
-    graphs, sessions = _final_graphs(config, weights, found, state_range, fp32)
     kind = config.export.quantisation
     console.print(f"BLEU on {texts.name}:", highlight=False)
     measured = {"fp32": _measure_all("fp32", fp32, texts, units, console)}
+    served, tokenizers = _served_words(run, weights)
+    if len(tokenizers) > 1:
+        console.print(
+            f"  {served.sizes.target_vocabulary:,} of {weights.sizes.target_vocabulary:,} subwords can be said",
+            highlight=False,
+        )
+        texts = replace(texts, target=Subwords.parse(tokenizers[OUTPUT_TOKENIZER]))
+    graphs = _final_graphs(config, served, found, state_range)
+    sessions = BundleSessions(graphs)
     if kind == "int8":
         measured["int8"] = _measure_all("int8", sessions, texts, units, console)
         check_quantised(measured["fp32"], measured["int8"])
@@ -133,10 +146,10 @@ def export(
     facts = BundleFacts(
         source=config.languages.source,
         target=config.languages.target,
-        model=weights,
+        model=served,
         quantisation=kind,
         decoding=config.decoding,
-        tokenizer_files=(run.source_tokenizer.name, run.target_tokenizer.name),
+        tokenizer_files=(run.source_tokenizer.name, list(tokenizers)[-1]),
         actors=found,
         default_objective=default_objective,
         calibration=_calibration(texts, measured[kind][PLAIN]),
@@ -148,8 +161,7 @@ def export(
     files = {
         ENCODER_NAME: graphs.encoder,
         STEP_NAME: graphs.step,
-        run.source_tokenizer.name: run.source_tokenizer.read_bytes(),
-        run.target_tokenizer.name: run.target_tokenizer.read_bytes(),
+        **tokenizers,
         GOLDEN_NAME: _golden(config, sessions, texts, units),
         CARD_NAME: make_model_card(facts, config.export, parity).encode(),
     }
@@ -165,20 +177,32 @@ def export(
     return manifest
 
 
-def _final_graphs(
-    config: Config,
-    weights: ModelWeights,
-    actors: Sequence[ActorFacts],
-    state_range: float,
-    fp32: BundleSessions,
-) -> tuple[Graphs, BundleSessions]:
-    """Return what the bundle will hold, and the sessions that run it."""
-    if config.export.quantisation == "fp32":
-        return fp32.graphs, fp32
-    graphs = build_graphs(
-        rounded_to_half(weights), [actor.weights for actor in actors], "int8", state_range=state_range
-    )
-    return graphs, BundleSessions(graphs)
+def _served_words(run: RunFolder, weights: ModelWeights) -> tuple[ModelWeights, dict[str, bytes]]:
+    """Return the model with the words it is served with, and the bundle's subword models, the target's last.
+
+    Only a joint vocabulary has words to spare.  A run that began with a bundle keeps the bundle's choice: its own text
+    is another one than the model was trained on.
+    """
+    tokenizers = {path.name: path.read_bytes() for path in (run.source_tokenizer, run.target_tokenizer)}
+    if not run.is_joint:
+        return weights, tokenizers
+    [joint] = tokenizers.values()
+    shipped = run.path / OUTPUT_TOKENIZER
+    if shipped.is_file():
+        words = words_of(joint, shipped.read_bytes())
+    elif (run.path / SHIPPED_NAME).is_file():  # a bundle that says everything
+        return weights, tokenizers
+    else:
+        words = said_words(TokenCorpus.open(run.data), joint)
+    return restrict_model(weights, words), {**tokenizers, OUTPUT_TOKENIZER: restrict_tokenizer(joint, words)}
+
+
+def _final_graphs(config: Config, weights: ModelWeights, actors: Sequence[ActorFacts], state_range: float) -> Graphs:
+    """Return what the bundle will hold."""
+    kind = config.export.quantisation
+    if kind == "int8":
+        weights = rounded_to_half(weights)
+    return build_graphs(weights, [actor.weights for actor in actors], kind, state_range=state_range)
 
 
 def _measure_all(

@@ -44,15 +44,20 @@ class Subwords:
         """Read a model file; raise `TokenizerError` when it is missing, broken or has other special ids than ours."""
         if not path.is_file():
             raise TokenizerError(f"{path}: no such subword model; run `nudge-train prepare` first")
+        return cls.parse(path.read_bytes(), name=str(path))
+
+    @classmethod
+    def parse(cls, model: bytes, name: str = "subword model") -> Self:
+        """The same from the contents of a model file."""
         processor = sentencepiece.SentencePieceProcessor()
         try:
-            processor.load(str(path))
+            processor.load_from_serialized_proto(model)
         except (OSError, RuntimeError) as error:
-            raise TokenizerError(f"{path}: not a sentencepiece model ({error})") from None
+            raise TokenizerError(f"{name}: not a sentencepiece model ({error})") from None
         special = (processor.pad_id(), processor.unk_id(), processor.bos_id(), processor.eos_id())
         if special != (PAD, UNK, BOS, EOS):
             raise TokenizerError(
-                f"{path}: its pad, unk, bos and eos are {special}, not {(PAD, UNK, BOS, EOS)}; "
+                f"{name}: its pad, unk, bos and eos are {special}, not {(PAD, UNK, BOS, EOS)}; "
                 "learn the subwords with `nudge-train prepare`"
             )
         return cls(processor)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from service.bundle.manifest import Manifest
 from training.cli import app
+from training.corpus.cache import TokenCorpus
 from training.corpus.toy import toy_pairs
 from training.decoding.hypothesis import LengthLimits
 from training.errors import ExportError
@@ -22,6 +23,7 @@ from training.export.checkpoint import unpack_bundle
 from training.export.sessions import BundleSessions
 from training.recipes.export import export
 from training.recipes.run_folder import RunFolder, evaluation_files
+from training.tokenizer.subwords import Subwords
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "xa-xb"
 
@@ -189,3 +191,38 @@ def test_command_exports_a_run_by_its_own_config(trained, tmp_path):
     result = CliRunner().invoke(app, ["export", "--run", str(trained.path), *arguments])
     assert result.exit_code == 0, result.output
     assert [actor["name"] for actor in read_manifest(out)["actors"]] == ["bleu"]
+
+
+@pytest.fixture
+def run_with_text(run) -> RunFolder:
+    """A run that knows what it was trained on, as one does that did not begin with a bundle."""
+    (run.path / "shipped.json").unlink()
+    subwords = Subwords.load(run.source_tokenizer)
+    sides = zip(*toy_pairs(3000, seed=1), strict=True)
+    TokenCorpus.write(run.data, zip(*(subwords.encode_many(side) for side in sides), strict=True))
+    return run
+
+
+def test_only_words_of_the_target_language_are_served(run_with_text, bundle, toy_config, tmp_path, quiet):
+    out = tmp_path / "xa-xb"
+    manifest = export(toy_config, run_with_text, out, parity_sentences=50, console=quiet)
+    assert manifest["tokenizer"] == {"source": "tokenizer.model", "target": "output.model"}
+    assert manifest["sizes"]["target_vocabulary"] < read_manifest(bundle)["sizes"]["target_vocabulary"]
+    outputs, full = (
+        [json.loads(line) for line in (folder / "golden.jsonl").read_text().splitlines()] for folder in (out, bundle)
+    )
+    full = {(line["text"], line["objective"]): line["output"] for line in full}
+    common = [line for line in outputs if (line["text"], line["objective"]) in full]
+    assert len(common) > 10
+    assert all(line["output"] == full[line["text"], line["objective"]] for line in common)
+
+
+def test_an_export_from_a_bundle_serves_the_bundles_words(run_with_text, toy_config, tmp_path, quiet):
+    out, again = tmp_path / "xa-xb", tmp_path / "again"
+    export(toy_config, run_with_text, out, parity_sentences=20, console=quiet)
+    unpack_bundle(out, tmp_path / "unpacked")
+    for name in ("dev", "test"):
+        shutil.copytree(run_with_text.path / name, tmp_path / "unpacked" / name)
+    export(toy_config, RunFolder(tmp_path / "unpacked"), again, parity_sentences=20, console=quiet)
+    assert (again / "output.model").read_bytes() == (out / "output.model").read_bytes()
+    assert (again / "step.onnx").read_bytes() == (out / "step.onnx").read_bytes()
