@@ -214,6 +214,14 @@ class Supervised(Section):
     delta: float = Field(
         default=0.5, ge=0, description="a target may be this many nats less probable than the best hypothesis"
     )
+    choice: Literal["objective", "consensus"] = Field(
+        default="objective",
+        description="what is best: the objective against the reference, or in expectation against the other hypotheses",
+    )
+    dropout: Fraction = Field(
+        default=0.0,
+        description="in the frozen model while the actor learns, for it knows its training text too well",
+    )
     loss: Literal["margin", "cross-entropy"] = "margin"
     margin: float = Field(default=1.0, gt=0, description="by how much a target's logit shall exceed all others")
     rounds: Positive = Field(default=1, description="after a round, decode with the actor and choose targets again")
@@ -264,6 +272,11 @@ class ActorTraining(Section):
     max_tokens: Positive = Field(default=80, description="training pairs longer than this many subwords are left out")
     dev_sentences: Positive = Field(default=1000, description="sentences of the first dev set to look at, at most")
     seed: int = 1
+    seeds: Positive = Field(default=1, description="`nudge-train actors` trains this many, with the seeds 1, 2, …")
+    ablation: str = Field(
+        default="",
+        description="what this variant tries; given, the report has its dev scores alone and no test set",
+    )
     supervised: Supervised = Supervised()
     dpg: PolicyGradient = PolicyGradient()
 

@@ -1,13 +1,12 @@
 """What actors achieve on test sets, against greedy, beam search and the controls: the facts, and how they are written.
 
 Shapes of the report: systems (every decoder, one row each), changes (every actor against its baselines), seeds (means
-over actors that differ in their seed alone), and sentences that say what follows.
+over actors that differ in their seed alone).  `training.evaluation.verdicts` says in sentences what follows.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from statistics import mean, stdev
-from typing import Any
 
 from training.evaluation.bootstrap import Difference
 
@@ -18,7 +17,8 @@ DECIMALS = {"bleu": 2, "chrf": 2}
 METRIC_OF = {"bleu": "bleu", "chrf": "chrf", "perplexity": "log_probability"}
 
 
-GREEDY_HEADINGS = ("of beam's gain", "beyond constant", "beyond length bonus", "influence", "minutes")
+GREEDY_HEADINGS = ("of beam's gain", "beyond constant", "beyond length bonus", "influence", "CPU minutes")
+SUMMARY_HEADINGS = ("of beam's gain", "p < .05", "constant action alone", "beyond constant", "beyond length bonus")
 
 
 def metric_of(objective: str) -> str:
@@ -35,7 +35,8 @@ class System:
 
     name: str
     scores: Mapping[str, float]  # by metric
-    length_ratio: float
+    length_ratio: float  # of the outputs to the references, in words
+    character_ratio: float  # the same in characters
     tokens_per_second: float
     truncated: int
 
@@ -49,7 +50,7 @@ class ActorResult:
     objective: str
     method: str
     is_control: bool
-    minutes: float
+    minutes: float  # of training, on one core
     against_greedy: Mapping[str, Difference]
     against_beam: Mapping[str, Difference] | None  # of beam search with the actor
     share_of_beam: float | None  # of beam search's gain in the actor's own metric
@@ -80,7 +81,6 @@ class SetResult:
 
 
 def is_significant(difference: Difference) -> bool:
-    # Equal outputs have no spread, so that any test finds their difference of exactly 0 "significant".
     return difference.difference != 0 and difference.p_value < SIGNIFICANT
 
 
@@ -103,58 +103,45 @@ def groups(actors: Sequence[ActorResult]) -> dict[str, list[ActorResult]]:
     return found
 
 
-def verdicts(result: SetResult) -> list[str]:
-    """What the numbers say, in sentences: the worth of the state-dependent part, and the cross pattern."""
-    lines = []
-    for actor in result.actors:
-        if actor.is_control:
-            continue
-        label = label_of(actor.own_metric)
-        for control, difference in (
-            ("the best constant action", actor.against_constant),
-            ("greedy with a tuned length bonus", actor.against_length_bonus),
-        ):
-            if difference is None:
-                lines.append(
-                    f"`{actor.name}`: no comparison with {control}, which has not been trained for this objective."
-                )
-            elif difference.difference > 0 and is_significant(difference):
-                lines.append(f"`{actor.name}` beats {control} by {change_cell(difference)} {label}.")
-            else:
-                lines.append(f"`{actor.name}` does **not** beat {control} ({change_cell(difference)} {label}).")
-    return lines + _cross_pattern(result)
-
-
-def _cross_pattern(result: SetResult) -> list[str]:
-    """Whether each objective is served best by the actors that were trained for it."""
-    lines = []
-    actors = [actor for actor in result.actors if not actor.is_control]
-    for objective in dict.fromkeys(actor.objective for actor in actors):
-        metric = metric_of(objective)
-        means = {
-            group: mean(actor.against_greedy[metric].difference for actor in members)
-            for group, members in groups(actors).items()
-        }
-        best = max(means, key=lambda group: means[group])
-        winner = next(actor for actor in actors if actor.group == best)
-        if len(means) > 1:
-            verdict = "as the paper found" if winner.objective == objective else "**not** the actor trained for it"
-            lines.append(f"Best in {label_of(metric)}: `{best}` ({means[best]:+.3f}), {verdict}.")
-    return lines
+def summary(result: SetResult) -> str:
+    """One row for each group of actors: what it gains in its own objective, and how much of that a control reaches."""
+    rows = []
+    for group, members in groups(result.actors).items():
+        own = members[0].own_metric
+        constant = [
+            actor.own_change.difference - actor.against_constant.difference
+            for actor in members
+            if actor.against_constant is not None
+        ]
+        rows.append(
+            [
+                f"`{group}`" + (" (control)" if members[0].is_control else ""),
+                members[0].objective,
+                str(len(members)),
+                f"{spread([actor.own_change.difference for actor in members], own)} {label_of(own)}",
+                share_cell(members),
+                f"{sum(is_significant(actor.own_change) for actor in members)} of {len(members)}",
+                spread(constant, own) if constant else "–",
+                _beyond([actor.against_constant for actor in members]),
+                _beyond([actor.against_length_bonus for actor in members]),
+            ]
+        )
+    return _table(["actor", "objective", "seeds", "change against greedy", *SUMMARY_HEADINGS], rows, texts=2)
 
 
 def to_markdown(result: SetResult) -> str:
-    """The tables and verdicts of one test set."""
+    """The tables of one test set."""
     metrics = list(result.systems[0].scores)
     sections = [
         f"### {result.test_set} ({result.sentences:,} sentences)",
         _table(
-            ["decoder", *map(label_of, metrics), "length", "tokens/s", "cut"],
+            ["decoder", *map(label_of, metrics), "length", "characters", "tokens/s", "cut"],
             [
                 [
                     f"`{system.name}`",
                     *(f"{system.scores[metric]:.{DECIMALS.get(metric, 3)}f}" for metric in metrics),
                     f"{system.length_ratio:.3f}",
+                    f"{system.character_ratio:.3f}",
                     f"{system.tokens_per_second:,.0f}",
                     str(system.truncated),
                 ]
@@ -186,7 +173,7 @@ def to_markdown(result: SetResult) -> str:
             "Mean ± standard deviation over seeds, against greedy:",
             _table(["actors", "seeds", *(f"Δ {label_of(metric)}" for metric in metrics), "of beam's gain"], seeds),
         ]
-    sections.append("\n".join(f"- {line}" for line in (*verdicts(result), *result.notes)))
+    sections.append("\n".join(f"- {line}" for line in result.notes))
     return "\n\n".join(sections) + "\n"
 
 
@@ -205,29 +192,41 @@ def _greedy_cells(actor: ActorResult, metrics: Sequence[str]) -> list[str]:
 
 
 def _seed_rows(result: SetResult, metrics: Sequence[str]) -> list[list[str]]:
-    rows = []
-    for group, members in groups(result.actors).items():
-        if len(members) < 2:
-            continue
-        cells = [
-            _mean_cell([actor.against_greedy[metric].difference for actor in members], metric) for metric in metrics
+    return [
+        [
+            f"`{group}`",
+            str(len(members)),
+            *(spread([actor.against_greedy[metric].difference for actor in members], metric) for metric in metrics),
+            share_cell(members),
         ]
-        shares = [actor.share_of_beam for actor in members if actor.share_of_beam is not None]
-        share = f"{mean(shares):.0%} ± {stdev(shares):.0%}" if len(shares) > 1 else "–"
-        rows.append([f"`{group}`", str(len(members)), *cells, share])
-    return rows
+        for group, members in groups(result.actors).items()
+        if len(members) > 1
+    ]
 
 
-def _mean_cell(values: Sequence[float], metric: str) -> str:
+def spread(values: Sequence[float], metric: str) -> str:
+    """Mean ± standard deviation over seeds, or the one value there is."""
     decimals = DECIMALS.get(metric, 3)
-    return f"{mean(values):+.{decimals}f} ± {stdev(values):.{decimals}f}"
+    deviation = f" ± {stdev(values):.{decimals}f}" if len(values) > 1 else ""
+    return f"{mean(values):+.{decimals}f}{deviation}"
+
+
+def share_cell(members: Sequence[ActorResult]) -> str:
+    """The share of beam search's gain, in the mean over seeds."""
+    shares = [actor.share_of_beam for actor in members if actor.share_of_beam is not None]
+    deviation = f" ± {stdev(shares):.0%}" if len(shares) > 1 else ""
+    return f"{mean(shares):.0%}{deviation}" if shares else "–"
+
+
+def _beyond(differences: Sequence[Difference | None]) -> str:
+    """The mean over seeds of what an actor gains beyond a control, and in how many seeds that is significant."""
+    known = [difference for difference in differences if difference is not None]
+    if not known:
+        return "–"
+    wins = sum(difference.difference > 0 and is_significant(difference) for difference in known)
+    return f"{spread([one.difference for one in known], known[0].metric)} (p < .05 in {wins} of {len(known)})"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
     alignment = ["---"] * texts + ["---:"] * (len(headings) - texts)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (headings, alignment, *rows))
-
-
-def to_json(results: Sequence[SetResult]) -> list[dict[str, Any]]:
-    """Everything, with full precision, and the verdicts."""
-    return [asdict(result) | {"verdicts": verdicts(result)} for result in results]

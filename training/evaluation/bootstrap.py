@@ -76,8 +76,11 @@ def _p_value(drawn: Floats, observed: float) -> float:
     """How often chance alone gives a difference above the one observed, computed as sacreBLEU does.
 
     The draws vary around their mean as the difference would around zero if the systems were equally good.  One-sided:
-    a difference whose 95% interval just touches zero has p = 0.025.
+    a difference whose 95% interval just touches zero has p = 0.025.  Unlike sacreBLEU's, the p of no difference is 1:
+    equal outputs have no spread either, and nothing would exceed it.
     """
+    if observed == 0:
+        return 1.0
     sizes = np.abs(drawn)
     exceeding = int(((sizes - sizes.mean()) > abs(observed)).sum())
     return (exceeding + 1) / (len(drawn) + 1)

@@ -31,7 +31,7 @@ def draw_changes(result: SetResult, path: Path) -> None:
             _bars(axis, groups(actors), metric, against)
             axis.set_title(f"{label_of(metric)}: change against {name}", fontsize=10)
     figure.suptitle(f"{result.test_set}", fontsize=11)
-    write_atomically(path, lambda temporary: figure.savefig(temporary, dpi=120, format="png"))
+    write_atomically(path, lambda temporary: figure.savefig(temporary, dpi=100, format="png"))
     plt.close(figure)
 
 
@@ -51,19 +51,26 @@ def _bars(axis: Axes, found: Mapping[str, Sequence[ActorResult]], metric: str, a
 def draw_critic_awareness(
     curves: Mapping[str, Sequence[tuple[int, float]]], aware: Mapping[str, bool], path: Path, objective: str
 ) -> None:
-    """The dev objective over actor updates, critic-aware against vanilla, with greedy decoding as the line in green."""
+    """The dev objective over actor updates, critic-aware against vanilla, with greedy decoding as the line in green.
+
+    A thin line is one seed, a thick one the mean, the band reaches from the worst to the best seed.
+    """
     figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
-    seen = set()
-    for name, points in curves.items():
-        kind = "critic-aware" if aware[name] else "vanilla"
-        colour = "tab:blue" if aware[name] else "tab:orange"
-        axis.plot(*zip(*points, strict=True), color=colour, linewidth=1.2, label=kind if kind not in seen else None)
-        seen.add(kind)
+    for kind, is_aware, colour in (("critic-aware", True, "tab:blue"), ("vanilla", False, "tab:orange")):
+        seeds = [dict(points) for name, points in curves.items() if aware[name] is is_aware]
+        for seed in seeds:
+            axis.plot(list(seed), list(seed.values()), color=colour, linewidth=0.7, alpha=0.6)
+        shared = sorted(set.intersection(*map(set, seeds))) if seeds else []
+        if shared:
+            values = [[seed[update] for seed in seeds] for update in shared]
+            label = f"{kind}, mean of {len(seeds)} seed{'s' if len(seeds) > 1 else ''}"
+            axis.plot(shared, list(map(mean, values)), color=colour, linewidth=2.2, label=label)
+            axis.fill_between(shared, list(map(min, values)), list(map(max, values)), color=colour, alpha=0.15)
     start = next(iter(curves.values()))[0][1]
-    axis.axhline(start, color="tab:green", linewidth=1, label="at the start")
+    axis.axhline(start, color="tab:green", linewidth=1, label="greedy decoding")
     axis.set(
         xlabel="actor updates", ylabel=f"dev {objective}", title="Policy gradient with and without critic-awareness"
     )
-    axis.legend()
-    write_atomically(path, lambda temporary: figure.savefig(temporary, dpi=120, format="png"))
+    axis.legend(fontsize=8)
+    write_atomically(path, lambda temporary: figure.savefig(temporary, dpi=110, format="png"))
     plt.close(figure)

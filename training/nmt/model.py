@@ -249,11 +249,21 @@ class TranslationModel(nn.Module):
 
     def force(self, encoded: Encoded, target_inputs: Tensor) -> Tensor:
         """Readouts [B, T, R] of the given target words; logits are one product away."""
-        decoder, readout = self.decoder, self.readout
-        words = self._drop(self._embed(self.target_embedding, target_inputs)).transpose(0, 1).contiguous()  # [T, B, E]
+        readout, words = self.readout, self.embed_targets(target_inputs)
         dtype = self._product_dtype(words)
+        states, contexts = self.force_states(encoded, words)
+        by_state, by_word = (
+            linear(part, layer.weight, None, dtype)
+            for part, layer in ((states, readout.state), (words.transpose(0, 1).contiguous(), readout.word))
+        )
+        by_row = linear(contexts, readout.context.weight, readout.bias, dtype)
+        return self._drop(torch.tanh((by_state + by_word).transpose(0, 1) + by_row))
+
+    def force_states(self, encoded: Encoded, words: Tensor) -> tuple[Tensor, Tensor]:
+        """The states z_1 … z_T [T, B, H] and contexts [B, T, A] on the way through embedded target words [B, T, E]."""
+        decoder, dtype = self.decoder, self._product_dtype(words)
         states, alignments = attentional_gru(
-            linear(words, decoder.word.weight, decoder.input_bias, dtype),
+            linear(words.transpose(0, 1).contiguous(), decoder.word.weight, decoder.input_bias, dtype),
             encoded.first_state,
             encoded.keys,
             linear(encoded.annotations, decoder.context.weight, None, dtype),
@@ -264,10 +274,11 @@ class TranslationModel(nn.Module):
             self.attention.energy,
             dtype,
         )
-        contexts = torch.bmm(alignments.transpose(0, 1), encoded.annotations)  # [B, T, A]
-        by_time = linear(states, readout.state.weight, None, dtype) + linear(words, readout.word.weight, None, dtype)
-        by_row = linear(contexts, readout.context.weight, readout.bias, dtype)
-        return self._drop(torch.tanh(by_time.transpose(0, 1) + by_row))
+        return states, torch.bmm(alignments.transpose(0, 1), encoded.annotations)
+
+    def embed_targets(self, target_inputs: Tensor) -> Tensor:
+        """Embedded target words [B, T, E]; some of them dropped while the model is in training mode."""
+        return self._drop(self._embed(self.target_embedding, target_inputs))
 
     def _product_dtype(self, like: Tensor) -> torch.dtype:
         return self.product_dtype if self.training and like.dtype == torch.float32 else like.dtype

@@ -66,7 +66,7 @@ def _force_fast(model: TranslationModel, actor: PlainActor, encoded: Encoded, ta
         first_layer[:, units + annotation :],
     )
     with torch.no_grad():
-        words = model.target_embedding(target_inputs).transpose(0, 1).contiguous()  # [T, B, E]
+        words = model.embed_targets(target_inputs).transpose(0, 1).contiguous()  # [T, B, E]
         word_gates = decoder.word(words) + decoder.input_bias
         model_values = decoder.context(encoded.annotations)
     word_hidden = words @ on_word.t() + actor.hidden.bias if actor.sees_previous_word else actor.hidden.bias

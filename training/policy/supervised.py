@@ -5,7 +5,8 @@ choice.  Gradients flow through the frozen model's states to the actor alone.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -79,6 +80,7 @@ def _train_round(
         state.update += 1
         share = (state.update - state.round_start) / config.max_steps
         rate = config.learning_rate * state.rate_factor * (1 - (1 - FINAL_RATE) * share)
+        torch.manual_seed(stream.seed * 1_000_003 + state.update)  # dropout's: a resumed run draws the same
         measures = update(state, model, next(batches), config, rate)
         state.seconds += time.monotonic() - began
         tally.add(measures)
@@ -111,9 +113,10 @@ def batch_loss(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The loss on a batch of targets, the share of tokens that win the greedy choice, the mean length of actions."""
     acted_on = model_for(model, actor)
-    with torch.no_grad():
-        encoded = acted_on.encode(batch.source_ids, batch.source_mask)
-    forced = force_nudged(acted_on, actor, encoded, batch.target_inputs)
+    with _dropping(model, config.dropout):
+        with torch.no_grad():
+            encoded = acted_on.encode(batch.source_ids, batch.source_mask)
+        forced = force_nudged(acted_on, actor, encoded, batch.target_inputs)
     is_real = batch.target_mask > 0
     readouts, targets = forced.readouts[is_real], batch.target_outputs[is_real]
     if config.loss == "margin":
@@ -121,3 +124,19 @@ def batch_loss(
     else:
         loss, accuracy = cross_entropy_loss(model, readouts, targets)
     return loss, accuracy, forced.actions[is_real].norm(dim=1).mean()
+
+
+@contextmanager
+def _dropping(model: TranslationModel, rate: float) -> Iterator[None]:
+    """Drop words' and annotations' units at this rate: the frozen model then meets its training text as if it were new.
+
+    Without, it is surer of that text than of any other, and the actor learns from too few of its doubts.
+    """
+    was_training, before = model.training, model.dropout
+    model.dropout = rate
+    model.train(rate > 0)
+    try:
+        yield
+    finally:
+        model.dropout = before
+        model.train(was_training)

@@ -44,7 +44,8 @@ class ActorState:
     averaged: dict[str, Tensor]  # moving average of the weights; what is looked at and kept
     best: dict[str, Tensor]
     update: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # of updates
+    cpu_seconds: float = 0.0  # of everything, over all parts of a training that was killed and resumed
     rate_factor: float = 1.0
     round_number: int = 0
     round_start: int = 0  # update at which this round of the supervised strategy began
@@ -68,7 +69,7 @@ class ActorState:
 
     def as_dict(self) -> dict[str, Any]:
         """Tensors and plain values only, so that loading runs no code."""
-        plain = ("averaged", "best", "update", "seconds", "rate_factor", "round_number", "round_start")
+        plain = ("averaged", "best", "update", "seconds", "cpu_seconds", "rate_factor", "round_number", "round_start")
         return {name: getattr(self, name) for name in plain} | {
             "actor": self.actor.state_dict(),
             "optimizer": self.optimizer.state_dict(),

@@ -236,6 +236,7 @@ class ActorObserver:
         self.identity = identity
         self.settings = settings
         self.display = ActorDisplay(console, files.name, total=1)
+        self._cpu_start = time.process_time()
 
     def showing(self, total: int) -> ActorDisplay:
         self.display.bar.update(self.display.task, total=total)
@@ -249,6 +250,7 @@ class ActorObserver:
         draw_actor_curve(state.looks, self.files.curve, f"{self.files.name}: {self.settings.method}")
 
     def checkpoint(self, state: ActorState) -> None:
+        state.cpu_seconds = time.process_time() - self._cpu_start
         save_state(self.files.state, {"identity": self.identity} | state.as_dict())
 
     def resume(self, state: ActorState) -> None:
@@ -262,6 +264,7 @@ class ActorObserver:
                 "another --name keeps both"
             )
         state.load_dict(saved)
+        self._cpu_start -= state.cpu_seconds
         self.console.print(f"resuming after update {state.update}", highlight=False)
 
 
@@ -301,6 +304,7 @@ def _finish(
             "best_update": best.update,
             "pairs": len(data.indices),
             "minutes": round(seconds / 60, 2),
+            "cpu_minutes": round(state.cpu_seconds / 60, 2),
             "collapses": state.collapses,
             "dev_objective_at_start": first.dev.objective,
             "dev_objective": best.dev.objective,
@@ -325,7 +329,9 @@ def describe_method(settings: ActorTraining) -> str:
     if settings.method == "supervised":
         how = settings.supervised
         rounds = f", {how.rounds} rounds" if how.rounds > 1 else ""
-        return f"supervised, {how.loss} loss, targets within {how.delta:g} nats of {how.nbest}-best{rounds}"
+        by = "consensus targets" if how.choice == "consensus" else "targets"
+        dropout = f", dropout {how.dropout:g}" if how.dropout else ""
+        return f"supervised, {how.loss} loss, {by} within {how.delta:g} nats of {how.nbest}-best{rounds}{dropout}"
     weights = "vanilla" if settings.dpg.vanilla else "critic-aware"
     origin = f", from {settings.dpg.start}" if settings.dpg.start else ""
     return f"deterministic policy gradient, {weights}{origin}"

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
@@ -17,6 +18,7 @@ from training.decoding.greedy import greedy
 from training.decoding.hypothesis import Hypothesis, LengthLimits
 from training.decoding.scoring import score_under_model
 from training.errors import CorpusError, TrainingError
+from training.nmt.checkpoint import write_atomically
 from training.nmt.model import TranslationModel
 from training.policy.actor import PlainActor, model_for
 from training.policy.actor_file import load_actor
@@ -24,7 +26,7 @@ from training.policy.dev import DevScores, DevSet
 from training.policy.nbest import NBest, stored_nbest
 from training.policy.objectives import Objective
 from training.policy.progress import counting
-from training.policy.targets import choose_targets, pseudo_corpus, score_hypotheses
+from training.policy.targets import Floats, choose_targets, consensus_scores, pseudo_corpus, score_hypotheses
 from training.policy.watch import ActorState
 from training.recipes.run_folder import RunFolder
 from training.tokenizer.subwords import Subwords
@@ -100,15 +102,19 @@ class ActorData:
         """The frozen model's n-best lists of the drawn pairs, searched for once in the life of a run."""
         size, decoding = self.settings.supervised.nbest, self.config.decoding
         settings = BeamSettings(beam_size=size, length_alpha=decoding.length_alpha, n_best=size)
-        sources = self.source_ids()
-        key = json.dumps([size, decoding.length_alpha, vars(self.limits), _digest(self.run.model.read_bytes())])
-        folder = self.run.path / "nbest" / f"{size}-best-{_digest(key.encode(), *map(bytes_of, sources))}"
         return self._stored(
             f"{size}-best lists",
-            folder.name,
-            sources,
+            self._nbest_folder().name,
+            self.source_ids(),
             lambda part: beam(self.model, part, limits=self.limits, settings=settings, batch_tokens=BATCH_TOKENS),
         )
+
+    def _nbest_folder(self) -> Path:
+        """Named for all that decides what is searched for, and found."""
+        size, alpha = self.settings.supervised.nbest, self.config.decoding.length_alpha
+        key = json.dumps([size, alpha, vars(self.limits), _digest(self.run.model.read_bytes())])
+        sources = map(bytes_of, self.source_ids())
+        return self.run.path / "nbest" / f"{size}-best-{_digest(key.encode(), *sources)}"
 
     def round_corpus(self, number: int, state: ActorState) -> TokenCorpus:
         """The pairs of one round: what the objective likes best of the n-best lists and of what the actor says."""
@@ -116,8 +122,7 @@ class ActorData:
         for earlier in range(1, number + 1):
             # The actor's own outputs of every round so far; those of this round are decoded now.
             candidates = candidates.with_more(self._own_outputs(earlier, state.best_actor()))
-        sources, references = self.texts()
-        scores = score_hypotheses(candidates, self.objective, sources, references, self.target.decode_many)
+        scores = self._scores(candidates, is_stored=number == 0)
         targets = choose_targets(candidates, scores, self.settings.supervised.delta, self.config.decoding.length_alpha)
         if not len(targets.sentences):
             raise TrainingError(
@@ -130,6 +135,26 @@ class ActorData:
             highlight=False,
         )
         return pseudo_corpus(self.corpus, self.indices, candidates, targets)
+
+    def _scores(self, candidates: NBest, is_stored: bool) -> Floats:
+        """What is good about each hypothesis; kept beside the n-best lists for the next actor of the same objective."""
+        choice, name = self.settings.supervised.choice, self.objective.name
+        # An objective of one's own may be another one tomorrow under the same name.
+        if not is_stored or ":" in name:
+            return self._score(candidates)
+        key = json.dumps([name, self.settings.objective_options, choice], sort_keys=True)
+        path = self._nbest_folder() / f"scores-{choice}-{name}-{_digest(key.encode())}.npy"
+        if not path.exists():
+            scores = self._score(candidates)
+            write_atomically(path, lambda temporary: _save_array(temporary, scores))
+        return np.asarray(np.load(path), np.float64)
+
+    def _score(self, candidates: NBest) -> Floats:
+        sources, references = self.texts()
+        if self.settings.supervised.choice == "objective":
+            return score_hypotheses(candidates, self.objective, sources, references, self.target.decode_many)
+        with counting(self.console, f"consensus in {self.objective.name}", len(candidates)) as advance:
+            return consensus_scores(candidates, self.objective, sources, self.target.decode_many, advance)
 
     def discard_rounds(self, name: str) -> None:
         """Remove the outputs of this actor's own rounds, which no other actor can use."""
@@ -182,6 +207,11 @@ class ActorData:
             self.objective,
             self.limits,
         )
+
+
+def _save_array(path: Path, array: Floats) -> None:
+    with path.open("wb") as file:  # a path without .npy would get one
+        np.save(file, array)
 
 
 def bytes_of(ids: Sequence[int]) -> bytes:

@@ -5,6 +5,7 @@ tables (Markdown, JSON), figures (PNG), examples coloured by the actors' influen
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +15,16 @@ from rich.console import Console
 
 from training.config import Config
 from training.errors import EvaluationError
-from training.evaluation.actor_report import ActorResult, SetResult, to_json, to_markdown, verdicts
+from training.evaluation.actor_report import ActorResult, SetResult
 from training.evaluation.bootstrap import DEFAULT_DRAWS, Difference
 from training.evaluation.figures import draw_changes, draw_critic_awareness
+from training.evaluation.verdicts import to_json, verdicts
 from training.nmt.allocator import keep_freed_memory
-from training.nmt.checkpoint import load_description, write_atomically
+from training.nmt.checkpoint import write_atomically
 from training.policy.actor_file import load_facts, save_facts
 from training.recipes.actor import open_run
+from training.recipes.actors import members
+from training.recipes.report_document import Learnt, document, read_learnt
 from training.recipes.report_measuring import RunMeasuring
 from training.recipes.run_folder import RunFolder
 
@@ -44,12 +48,13 @@ def command(
     out: Annotated[
         Path | None, typer.Option(help="the Markdown file, with figures/ beside it; reports/actors.md by default")
     ] = None,
+    notes: Annotated[Path | None, typer.Option(help="a Markdown file to include after the report's head")] = None,
     threads: Annotated[int, typer.Option(min=1, help="threads to compute with")] = 1,
 ) -> None:
     """Measure every actor against greedy, beam search, NPAD and the controls; write tables, figures and examples."""
     torch.set_num_threads(threads)
     loaded, folder = open_run(config, run)
-    report(loaded, folder, actor, sets=test_set, with_beam=beam, soothsayers=soothsayer or [], out=out)
+    report(loaded, folder, actor, sets=test_set, with_beam=beam, soothsayers=soothsayer or [], out=out, notes=notes)
 
 
 def report(
@@ -61,56 +66,65 @@ def report(
     with_beam: bool = True,
     soothsayers: list[str] | None = None,
     out: Path | None = None,
+    notes: Path | None = None,
     draws: int = DEFAULT_DRAWS,
     console: Console | None = None,
 ) -> list[SetResult]:
     """Report on a run's actors; return what was found on each set."""
     keep_freed_memory()
     console = console or Console(stderr=True)
-    names = actors or sorted(path.stem for path in run.actors.glob("*.safetensors"))
+    names = actors or _names(config, run)
     if not names:
         raise EvaluationError(f"{run.path} has no actors yet; train one with `nudge-train actor`")
+    if notes is not None and not notes.is_file():
+        raise EvaluationError(f"--notes {notes}: no such file")
+    learnt = read_learnt(run, names)
+    measured = [name for name in names if not load_facts(run.actor(name)).get("settings", {}).get("ablation")]
     chosen = sets or list(config.corpus.test) or [f"dev/{name}" for name in config.corpus.dev]
-    measuring = RunMeasuring(config, run, names, with_beam, soothsayers or [], draws, console)
+    measuring = RunMeasuring(config, run, measured, with_beam, soothsayers or [], draws, console)
     results = [measuring.measure(name) for name in chosen]
     target = out or run.reports / "actors.md"
-    figures = target.parent / "figures"
+    figures = {result.test_set: target.parent / "figures" / _changes_name(config, result) for result in results}
     for result in results:
-        draw_changes(result, figures / _changes_name(config, result))
+        draw_changes(result, figures[result.test_set])
         for line in verdicts(result):
             console.print(f"{result.test_set}: {line}", highlight=False)
-    curve = _draw_learning(run, names, figures / f"{config.name}-critic-awareness.png")
+    curve = target.parent / "figures" / f"{config.name}-critic-awareness.png"
+    if _draw_learning(learnt, curve):
+        figures["learning"] = curve
     _write_gains(run, results)
-    text = _document(config, run, names, results, curve)
+    added = notes.read_text(encoding="utf-8") if notes is not None else ""
+    text = document(config, run, results, learnt, measuring.dev_baselines(), figures, added)
     write_atomically(target, lambda path: path.write_text(text, encoding="utf-8"))
     contents = json.dumps({"name": config.name, "test_sets": to_json(results)}, indent=2, ensure_ascii=False) + "\n"
     write_atomically(run.reports / "actors.json", lambda path: path.write_text(contents, encoding="utf-8"))
-    console.print(f"→ {target}, {run.reports / 'actors.json'}, {figures}, {run.reports / 'examples'}")
+    console.print(f"→ {target}, {run.reports / 'actors.json'}, {curve.parent}, {run.reports / 'examples'}")
     return results
+
+
+def _names(config: Config, run: RunFolder) -> list[str]:
+    """The run's actors: those of the config in its order, then the others."""
+    order = [name for name, _ in members(config)]
+    trained = sorted(path.stem for path in run.actors.glob("*.safetensors"))
+    return sorted(trained, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def _changes_name(config: Config, result: SetResult) -> str:
     return f"{config.name}-{result.test_set.replace('/', '-')}.png"
 
 
-def _draw_learning(run: RunFolder, names: list[str], path: Path) -> Path | None:
-    """The learning curves of all policy-gradient actors that started from nothing; None without any."""
-    curves: dict[str, list[tuple[int, float]]] = {}
-    aware: dict[str, bool] = {}
-    objectives = set()
-    for name in names:
-        facts = load_facts(run.actor(name))
-        settings, history = facts.get("settings", {}), run.reports / "actors" / f"{name}.json"
-        if settings.get("method") != "dpg" or settings["dpg"]["start"] is not None or not history.is_file():
-            continue
-        looks = json.loads(history.read_text(encoding="utf-8"))
-        curves[name] = [(look["update"], look["dev"]["objective"]) for look in looks]
-        aware[name] = not settings["dpg"]["vanilla"]
-        objectives.add(facts["objective"])
-    if not curves:
-        return None
-    draw_critic_awareness(curves, aware, path, " and ".join(sorted(objectives)))
-    return path
+def _draw_learning(learnt: Sequence[Learnt], path: Path) -> bool:
+    """Draw the learning curves of all policy-gradient actors that started from nothing; False without any."""
+    compared = [one for one in learnt if one.settings.method == "dpg" and one.settings.dpg.start is None]
+    if not compared:
+        return False
+    draw_critic_awareness(
+        {one.name: [(look["update"], look["dev"]["objective"]) for look in one.looks] for one in compared},
+        {one.name: not one.settings.dpg.vanilla for one in compared},
+        path,
+        " and ".join(sorted({one.settings.objective for one in compared})),
+    )
+    return True
 
 
 def _write_gains(run: RunFolder, results: list[SetResult]) -> None:
@@ -137,45 +151,3 @@ def _gain(result: SetResult, actor: ActorResult, metric: str, difference: Differ
         "beam": round(scores["beam"], 4),
         "p": round(difference.p_value, 4),
     }
-
-
-def _document(config: Config, run: RunFolder, names: list[str], results: list[SetResult], curve: Path | None) -> str:
-    """The whole report in Markdown."""
-    trained = load_description(run.path).get("training", {})
-    base = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.items() if key != "finished")
-    decoding = config.decoding
-    lines = [
-        f"# {config.name}: trainable greedy decoding",
-        "",
-        "Written by `nudge-train report`. The translation model is frozen; every actor was trained on top of it, and",
-        f"chosen on the dev set `{next(iter(config.corpus.dev))}`. Test sets were only decoded for this report.",
-        "",
-        f"- Model: {base or 'no record of its training'}.",
-        f"- Beam search: size {decoding.beam_size}, log p / length^{decoding.length_alpha:g}. NPAD: "
-        f"{decoding.npad_samples} samples, σ₀ = {decoding.npad_sigma:g}.",
-        "- log p: mean log-probability of a token, eos included, of the outputs under the frozen, un-nudged model.",
-        "- p: paired bootstrap (Koehn 2004); \\* marks p < 0.05. Share of beam's gain: in the actor's own objective.",
-        "- Controls: the best constant action (an actor without input), and greedy decoding with a length bonus, tuned",
-        "  on the dev set for the same objective. What an actor gains beyond them, it owes to what it sees.",
-        "",
-    ]
-    for result in results:
-        lines += [to_markdown(result)]
-        lines += [f"![changes on {result.test_set}](figures/{_changes_name(config, result)})", ""]
-    if curve is not None:
-        lines += ["### Learning with and without critic-awareness", "", f"![learning](figures/{curve.name})", ""]
-    lines += ["### How each actor was trained", "", *(_provenance(run, name) for name in names), ""]
-    return "\n".join(lines)
-
-
-def _provenance(run: RunFolder, name: str) -> str:
-    facts = load_facts(run.actor(name))
-    training = facts.get("training", {})
-    first, best = (training.get(key, float("nan")) for key in ("dev_objective_at_start", "dev_objective"))
-    return (
-        f"- `{name}`: {facts['objective']}, {facts['method']}; {facts['variant']}, {facts['hidden']} units"
-        f"{', sees the previous word' if facts['sees_previous_word'] else ''}; seed {facts.get('seed')}; "
-        f"{training.get('pairs', 0):,} pairs, {training.get('updates')} updates (best {training.get('best_update')}), "
-        f"{training.get('minutes')} minutes; dev {facts['objective']} {first:.4f} → {best:.4f}"
-        f"{'; collapsed ' + str(training['collapses']) + ' times' if training.get('collapses') else ''}"
-    )

@@ -23,6 +23,7 @@ from training.nmt.checkpoint import load_model, write_atomically
 from training.policy.actor import PlainActor, model_for
 from training.policy.actor_file import load_actor, load_facts
 from training.policy.controls import tune_length_bonus, with_length_bonus
+from training.policy.dev import DevScores
 from training.policy.objectives import Objective, Translations, load_objective
 from training.policy.soothsayer import Tuned
 from training.recipes.actor_data import ActorData
@@ -31,6 +32,7 @@ from training.recipes.soothsaying import soothsayer_for
 from training.tokenizer.subwords import Subwords
 
 EXAMPLES = 30
+ALL_SENTENCES = 1_000_000
 
 
 class RunMeasuring:
@@ -81,6 +83,14 @@ class RunMeasuring:
             )
         return bonuses
 
+    def dev_baselines(self) -> dict[str, DevScores]:
+        """Greedy decoding and beam search on the dev set that actors are chosen on."""
+        data = self._data(ActorTraining(objective="bleu", dev_sentences=ALL_SENTENCES))
+        width = BeamSettings(self.config.decoding.beam_size, self.config.decoding.length_alpha, 1)
+        lists = beam(self.model, data.dev.source_ids, limits=self.limits, settings=width)
+        searched = data.dev.judge(self.model, [best for best, *_ in lists])
+        return {"greedy": data.greedy_scores, f"beam {width.beam_size}": searched}
+
     # -- one test set ----------------------------------------------------------------------------------------------
 
     def measure(self, set_name: str) -> SetResult:
@@ -101,7 +111,7 @@ class RunMeasuring:
         return SetResult(
             test_set=set_name,
             sentences=len(prepared),
-            systems=[_system(name, one, means[name]) for name, one in measured.items()],
+            systems=[_system(name, one, means[name], text) for name, one in measured.items()],
             actors=[self._actor_result(name, comparing, influences[name]) for name in self.actors],
             notes=[
                 "Length bonuses tuned on dev: " + ", ".join(f"{key} {value:+g}" for key, value in self.bonuses.items())
@@ -183,7 +193,7 @@ class RunMeasuring:
             objective=facts["objective"],
             method=facts["method"],
             is_control=is_control,
-            minutes=facts.get("training", {}).get("minutes", float("nan")),
+            minutes=facts.get("training", {}).get("cpu_minutes", float("nan")),
             against_greedy=against_greedy,
             against_beam=comparing.all("beam", f"beam+actor:{name}") if self.with_beam else None,
             share_of_beam=against_greedy[own].difference / beam_gain if beam_gain > 0 else None,
@@ -196,14 +206,15 @@ class RunMeasuring:
         )
 
     def _group(self, name: str) -> str:
-        """The name that actors which differ in their seed alone share: that of the first of them."""
+        """What actors that differ in their seed alone are called together: their name without the seed."""
 
         def without_seed(facts: Mapping[str, Any]) -> str:
-            return json.dumps({**facts.get("settings", {"name": name}), "seed": 0}, sort_keys=True)
+            return json.dumps({**facts.get("settings", {"name": facts["name"]}), "seed": 0}, sort_keys=True)
 
-        return next(
-            other for other, facts in self.facts.items() if without_seed(facts) == without_seed(self.facts[name])
-        )
+        own = without_seed(self.facts[name])
+        alike = [other for other, facts in self.facts.items() if without_seed(facts) == own]
+        common = {other.removesuffix(f"-{self.facts[other].get('seed')}") for other in alike}
+        return common.pop() if len(alike) > 1 and len(common) == 1 else alike[0]
 
     def _write_examples(
         self,
@@ -272,9 +283,10 @@ class Comparing:
         return compare_means(name, first, second, draws=self._draws, seed=DEFAULT_SEED)
 
 
-def _system(name: str, measurement: Measurement, means: Mapping[str, Sequence[float]]) -> System:
+def _system(name: str, measurement: Measurement, means: Mapping[str, Sequence[float]], text: EvaluationSet) -> System:
     known = {metric.name for metric in METRICS}
     scores: dict[str, float] = dict(measurement.resampled.scores)
     scores |= {key: sum(values) / len(values) for key, values in means.items() if metric_of(key) not in known}
     row = measurement.row
-    return System(name, scores, row.scores.length_ratio, row.tokens_per_second, row.truncated)
+    characters = sum(map(len, measurement.texts)) / max(1, sum(map(len, text.references)))
+    return System(name, scores, row.scores.length_ratio, characters, row.tokens_per_second, row.truncated)

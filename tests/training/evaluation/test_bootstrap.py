@@ -55,6 +55,12 @@ def test_p_values_are_sacrebleus(corpus):
         assert found[name].p_value == pytest.approx(result[1].p_value, abs=0.0011)
 
 
+def test_equal_outputs_differ_by_nothing_and_that_is_no_finding(corpus):
+    references, outputs, _ = corpus
+    for difference in compare(*(resample(measured(references, outputs), draws=100) for _ in range(2))).values():
+        assert (difference.difference, difference.p_value, difference.wins) == (0.0, 1.0, 0.0)
+
+
 def test_a_system_better_on_every_sentence_by_the_same_amount_wins_every_draw():
     baseline = resample(with_log_probabilities([-3.0, -1.0, -2.0]))
     system = resample(with_log_probabilities([-2.5, -0.5, -1.5]))

@@ -4,7 +4,8 @@ import pytest
 from training.corpus.cache import TokenCorpus
 from training.decoding.hypothesis import Hypothesis
 from training.policy.nbest import NBest, stored_nbest
-from training.policy.targets import choose_targets, pseudo_corpus
+from training.policy.objectives import Objective
+from training.policy.targets import choose_targets, consensus_scores, pseudo_corpus
 
 
 def hypothesis(ids, log_probability, is_truncated=False):
@@ -39,6 +40,27 @@ def test_lengths_are_compared_as_the_beam_compared_them():
     assert choose_targets(nbest, scores, delta=0.35, length_alpha=1.0).hypotheses.tolist() == [1]
     # Without normalisation the shorter one is more probable anyway.
     assert choose_targets(nbest, scores, delta=0.0, length_alpha=0.0).hypotheses.tolist() == [1]
+
+
+class SameLength(Objective):
+    """1 for a hypothesis as long as its reference."""
+
+    name, optimises = "same-length", "the reference's length"
+
+    def score(self, translations):
+        pairs = zip(translations.hypotheses, translations.references, strict=True)
+        return [float(len(hypothesis) == len(reference)) for hypothesis, reference in pairs]
+
+
+def test_consensus_is_the_expected_objective_against_the_other_hypotheses():
+    # Probabilities 1/2, 1/4, 1/4 of one word, two words, two words; a fourth is too improbable to count.
+    half, quarter = np.log(0.5), np.log(0.25)
+    lists = [
+        [hypothesis([5], half), hypothesis([6, 7], quarter), hypothesis([8, 9], quarter), hypothesis([5, 5], -20.0)],
+        [hypothesis([4], -1.0)],
+    ]
+    found = consensus_scores(NBest.of(lists), SameLength(), ["a", "b"], lambda outputs: ["x" * len(o) for o in outputs])
+    assert found.tolist() == pytest.approx([0.5, 0.5, 0.5, 0.5, 1.0])
 
 
 def test_the_pairs_of_the_chosen_targets_make_a_corpus():

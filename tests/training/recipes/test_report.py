@@ -36,10 +36,12 @@ def reported(tiny_run, tiny_config, tmp_path_factory, quiet):
         "brief": {"objective": "concise", "objective_options": {"length": 0.8}, "variant": "recurrent"},
         "aware": {"objective": "bleu", "method": "dpg"},
         "vanilla": {"objective": "bleu", "method": "dpg", "dpg": QUICK_DPG | {"vanilla": True}},
+        "try": {"objective": "bleu", "ablation": "something else"},
     }.items():
         settings = {"hidden": 4, "dev_sentences": 20, "supervised": QUICK, "dpg": QUICK_DPG} | changes
         train_actor(tiny_config, run, name, ActorTraining.model_validate(settings), console=quiet)
-    results = report(tiny_config, run, soothsayers=["bleu"], draws=100, console=quiet)
+    (path / "notes.md").write_text("What we think of it.\n", encoding="utf-8")
+    results = report(tiny_config, run, soothsayers=["bleu"], notes=path / "notes.md", draws=100, console=quiet)
     return run, results
 
 
@@ -68,7 +70,7 @@ def test_every_actor_is_compared_with_greedy_beam_and_its_controls(reported):
     assert actors["bleu-constant"].against_constant is None
     assert actors["brief"].against_constant is None
     assert actors["brief"].against_length_bonus.metric == "concise"
-    assert (actors["bleu-1"].group, actors["bleu-2"].group) == ("bleu-1", "bleu-1")
+    assert (actors["bleu-1"].group, actors["bleu-2"].group) == ("bleu", "bleu")
 
 
 def test_tables_figures_examples_and_gains_are_written(reported):
@@ -76,6 +78,7 @@ def test_tables_figures_examples_and_gains_are_written(reported):
     text = (run.reports / "actors.md").read_text(encoding="utf-8")
     assert f"### {result.test_set} ({result.sentences:,} sentences)" in text
     assert "Mean ± standard deviation over seeds" in text
+    assert "What we think of it." in text
     assert "![learning](figures/tiny-critic-awareness.png)" in text
     for figure in (f"tiny-{result.test_set}.png", "tiny-critic-awareness.png"):
         assert (run.reports / "figures" / figure).read_bytes().startswith(b"\x89PNG")
@@ -85,6 +88,26 @@ def test_tables_figures_examples_and_gains_are_written(reported):
     gains = json.loads((run.actors / "bleu-1.json").read_text())["gains"]
     assert {gain["metric"] for gain in gains} == {"bleu", "chrf", "log_probability", "concise"}
     assert all(gain["test_set"] == result.test_set and 0 < gain["p"] <= 1 for gain in gains)
+
+
+def test_what_was_only_tried_is_reported_by_its_dev_scores(reported):
+    run, (result,) = reported
+    text = (run.reports / "actors.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `try` | something else | bleu |")]
+    looks = json.loads((run.reports / "actors" / "try.json").read_text())
+    best = max((look["dev"] for look in looks), key=lambda dev: dev["objective"])
+    assert len(rows) == 1
+    assert rows[0].split(" | ")[3] == f"{best['bleu']:.2f}"
+    assert "actor:try" not in {system.name for system in result.systems}
+    # Seeds are averaged, and the baselines are there to compare with.
+    assert "| `bleu` | supervised" in text
+    assert "| greedy | | |" in text
+    assert "| beam 5 | | |" in text
+
+
+def test_notes_must_exist(tiny_run, tiny_config, reported, quiet, tmp_path):
+    with pytest.raises(EvaluationError, match="no such file"):
+        report(tiny_config, reported[0], notes=tmp_path / "none.md", console=quiet)
 
 
 def test_a_run_without_actors_has_nothing_to_report(tiny_run, tiny_config, tmp_path, quiet):
