@@ -30,12 +30,12 @@ def step_signature(sizes: Sizes) -> tuple[Signature, Signature]:
         "state": ("float", ("B", sizes.state)),
         "keys": ("float", ("B", "S", sizes.key)),
         "values": ("float", ("B", "S", sizes.values)),
-        "source_mask": ("float", ("B", "S")),
+        "source_bias": ("float", ("B", "S")),
     }
     if sizes.actor_units:
         inputs["actor_gain"] = ("float", ("B", sizes.actor_units))
     outputs: Signature = {
-        "logits": ("float", ("B", sizes.target_vocabulary)),
+        "log_probabilities": ("float", ("B", sizes.target_vocabulary)),
         "next_state": ("float", ("B", sizes.state)),
     }
     return inputs, outputs

@@ -14,6 +14,7 @@ from service.engine.probabilities import Array, Floats, Ints
 from service.engine.shape import ModelShape
 
 NARROWEST = 4
+PADDING_BIAS = -1e9  # on an energy of the attention: no weight is left for the position
 
 
 def padded(length: int) -> int:
@@ -36,9 +37,9 @@ class Slots:
         positions = capacity * max_width
         self._keys_memory, self._flat_keys = _reserve(positions * shape.key)
         self._values_memory, self._flat_values = _reserve(positions * shape.values)
-        self._flat_mask: Floats = np.zeros(positions, np.float32)
+        self._flat_bias: Floats = np.zeros(positions, np.float32)
         self.width = NARROWEST
-        self._keys, self._values, self._mask = self._views(self.width)
+        self._keys, self._values, self._bias = self._views(self.width)
 
     def inputs(self) -> dict[str, Array]:
         """Return the arrays by the names of step.onnx, at the present width."""
@@ -47,7 +48,7 @@ class Slots:
             "state": self.states,
             "keys": self._keys,
             "values": self._values,
-            "source_mask": self._mask,
+            "source_bias": self._bias,
         }
         if self._gains is not None:
             inputs["actor_gain"] = self._gains
@@ -60,8 +61,8 @@ class Slots:
         self._keys[slot, used:] = 0.0
         self._values[slot, :used] = values[:used]
         self._values[slot, used:] = 0.0
-        self._mask[slot, :source_length] = 1.0
-        self._mask[slot, source_length:] = 0.0
+        self._bias[slot, :source_length] = 0.0
+        self._bias[slot, source_length:] = PADDING_BIAS
         self.states[slot] = state
         self.previous_ids[slot] = self._bos_id
         if self._gains is not None:
@@ -74,17 +75,17 @@ class Slots:
 
     def set_width(self, width: int, rows: int) -> None:
         """Change the padded length; the first `rows` slots keep their contents, as far as it reaches."""
-        old = (self._keys, self._values, self._mask)
+        old = (self._keys, self._values, self._bias)
         new = self._views(width)
         shared = min(width, self.width)
         # The two views overlay one buffer: move rows away from where they are going to overwrite others.
         order = range(rows) if width < self.width else reversed(range(rows))
         for row in order:
-            for old_array, new_array in zip(old, new, strict=True):
+            for old_array, new_array, padding in zip(old, new, (0.0, 0.0, PADDING_BIAS), strict=True):
                 new_array[row, :shared] = old_array[row, :shared]
-                new_array[row, shared:] = 0.0
+                new_array[row, shared:] = padding
         self.width = width
-        self._keys, self._values, self._mask = new
+        self._keys, self._values, self._bias = new
 
     def release(self) -> None:
         """Give the memory of keys and values back until it is needed again; every row is lost."""
@@ -94,11 +95,11 @@ class Slots:
 
     def _views(self, width: int) -> tuple[Floats, Floats, Floats]:
         C, positions = self._capacity, self._capacity * width
-        K, W = (flat.size // self._flat_mask.size for flat in (self._flat_keys, self._flat_values))
+        K, W = (flat.size // self._flat_bias.size for flat in (self._flat_keys, self._flat_values))
         return (
             self._flat_keys[: positions * K].reshape(C, width, K),
             self._flat_values[: positions * W].reshape(C, width, W),
-            self._flat_mask[:positions].reshape(C, width),
+            self._flat_bias[:positions].reshape(C, width),
         )
 
 

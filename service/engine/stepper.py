@@ -1,4 +1,4 @@
-"""step.onnx and the log-softmax behind it, run on the slot arrays of a lane without copying anything.
+"""step.onnx, run on the slot arrays of a lane without copying anything.
 
 Shapes:  C capacity in rows · R rows bound · H state · V vocabulary
 """
@@ -8,24 +8,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import onnxruntime as ort
 
-from service.engine.log_softmax import open_log_softmax
 from service.engine.probabilities import Array, Floats, Ints
 from service.engine.search import Step
 from service.engine.shape import ModelShape
 
-Bindings = tuple[ort.IOBinding, ort.IOBinding]
-
 
 class Stepper:
-    """The graphs of a step and their outputs, shared by all lanes of an engine: they step one after the other."""
+    """The graph of a step and its outputs, shared by all lanes of an engine: they step one after the other."""
 
-    def __init__(
-        self, session: ort.InferenceSession, shape: ModelShape, capacity: int, threads: int, rows_together: bool
-    ) -> None:
+    def __init__(self, session: ort.InferenceSession, shape: ModelShape, capacity: int, rows_together: bool) -> None:
         self._session = session
-        self._log_softmax = open_log_softmax(threads)
         self._rows_together = rows_together
-        self._logits: Floats = np.zeros((capacity, shape.target_vocabulary), np.float32)
         self._log_probabilities: Floats = np.zeros((capacity, shape.target_vocabulary), np.float32)
         self._next_states: Floats = np.zeros((capacity, shape.state), np.float32)
 
@@ -34,7 +27,6 @@ class Stepper:
         parts = [(0, rows)] if self._rows_together else [(row, row + 1) for row in range(rows)]
         return BoundStep(
             self._session,
-            self._log_softmax,
             [self._bind(inputs, start, stop) for start, stop in parts],
             inputs["previous_ids"][:rows],
             inputs["state"][:rows],
@@ -42,17 +34,14 @@ class Stepper:
             self._next_states[:rows],
         )
 
-    def _bind(self, inputs: Mapping[str, Array], start: int, stop: int) -> Bindings:
-        step = self._session.io_binding()
+    def _bind(self, inputs: Mapping[str, Array], start: int, stop: int) -> ort.IOBinding:
+        binding = self._session.io_binding()
         for name, array in inputs.items():
-            step.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
-        logits = ort.OrtValue.ortvalue_from_numpy(self._logits[start:stop])
-        step.bind_ortvalue_output("logits", logits)
-        step.bind_ortvalue_output("next_state", ort.OrtValue.ortvalue_from_numpy(self._next_states[start:stop]))
-        log_softmax = self._log_softmax.io_binding()
-        log_softmax.bind_ortvalue_input("x", logits)
-        log_softmax.bind_ortvalue_output("y", ort.OrtValue.ortvalue_from_numpy(self._log_probabilities[start:stop]))
-        return step, log_softmax
+            binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
+        outputs = {"log_probabilities": self._log_probabilities, "next_state": self._next_states}
+        for name, array in outputs.items():
+            binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
+        return binding
 
 
 class BoundStep:
@@ -64,18 +53,14 @@ class BoundStep:
     def __init__(
         self,
         session: ort.InferenceSession,
-        log_softmax: ort.InferenceSession,
-        bindings: Sequence[Bindings],
+        bindings: Sequence[ort.IOBinding],
         previous_ids: Ints,
         states: Floats,
         log_probabilities: Floats,
         next_states: Floats,
     ) -> None:
-        self._runs = [
-            (run, binding)
-            for both in bindings
-            for run, binding in zip((session.run_with_iobinding, log_softmax.run_with_iobinding), both, strict=True)
-        ]
+        self._run = session.run_with_iobinding
+        self._bindings = bindings
         self._previous_ids = previous_ids  # [R]
         self._states = states  # [R, H]
         self._log_probabilities = log_probabilities  # [R, V]
@@ -85,8 +70,8 @@ class BoundStep:
 
     def run(self) -> Step:
         """Advance the rows; they now stand where most will go on: at their own next state and likeliest token."""
-        for run, binding in self._runs:
-            run(binding)
+        for binding in self._bindings:
+            self._run(binding)
         tokens = self._previous_ids
         self._log_probabilities.argmax(axis=1, out=tokens)
         self._states[:] = self.next_states

@@ -71,7 +71,7 @@ class Worker:
         self._encode_group = settings.encode_group if settings.rows_together else 1
         self._encoder = Encoder(encoder, shape, self._encode_group)
         capacity = max(settings.max_rows, MAX_SEARCH_ROWS)
-        stepper = Stepper(step, shape, capacity, settings.threads, settings.rows_together)
+        stepper = Stepper(step, shape, capacity, settings.rows_together)
         limit = shape.max_source_tokens
         widths = (*(width for width in LANE_WIDTHS if width < limit), limit)
         self._lanes = [Lane(stepper, shape, width, capacity) for width in widths]

@@ -31,15 +31,25 @@ from service.engine.types import Beam, Decoder, EngineSettings, Greedy, Job
 from training.export.weights import Sizes, random_weights
 
 Rows = list[list[int]]
+Translate = Callable[[Rows, int], None]  # (rows, how many times over)
 
 
-def ours(engine: Engine, loop: asyncio.AbstractEventLoop, decoder: Decoder, actors: int) -> Callable[[Rows], None]:
-    def translate(rows: Rows) -> None:
+def ours(engine: Engine, loop: asyncio.AbstractEventLoop, decoder: Decoder, actors: int) -> Translate:
+    async def translate(rows: Rows, repeats: int) -> None:
         gains = [tuple(float(actor == index % actors) for actor in range(actors)) for index in range(len(rows))]
         jobs = [Job(tuple(row), gain, decoder, has_guard=False) for row, gain in zip(rows, gains, strict=True)]
-        loop.run_until_complete(engine.submit_all(jobs))
+        for _ in range(repeats):
+            await engine.submit_all(jobs)
 
-    return translate
+    return lambda rows, repeats: loop.run_until_complete(translate(rows, repeats))
+
+
+def theirs(translate: Callable[[Rows, int], None]) -> Translate:
+    def translate_all(rows: Rows, repeats: int) -> None:
+        for _ in range(repeats):
+            translate(rows, SOURCE_TOKENS)
+
+    return translate_all
 
 
 @dataclass(frozen=True)
@@ -81,14 +91,14 @@ def run(contest: Contest, rounds: int, console: Console) -> None:
         greedy_peer, peer_parameters = transformer(sizes, parameters, Path(folder, "greedy"))
         beam_peer, _ = transformer(sizes, parameters, Path(folder, "beam"), beam_size=5)
         joey, joey_parameters = recurrent(sizes)
-        contestants: dict[str, Callable[[Rows], None]] = {
+        contestants: dict[str, Translate] = {
             "nudge int8, greedy": ours(engines[0], loop, Greedy(), 0),
             "nudge int8, greedy, one actor": ours(engines[1], loop, Greedy(), 1),
             "nudge int8, greedy, four actors mixed": ours(engines[4], loop, Greedy(), 4),
             "nudge int8, beam 5": ours(engines[0], loop, Beam(size=5), 0),
-            f"ctranslate2 int8 Transformer ({peer_parameters / 1e6:.1f}M), greedy": _of(greedy_peer),
-            f"ctranslate2 int8 Transformer ({peer_parameters / 1e6:.1f}M), beam 5": _of(beam_peer),
-            f"joeynmt GRU ({joey_parameters / 1e6:.1f}M), greedy": _of(joey),
+            f"ctranslate2 int8 Transformer ({peer_parameters / 1e6:.1f}M), greedy": theirs(greedy_peer),
+            f"ctranslate2 int8 Transformer ({peer_parameters / 1e6:.1f}M), beam 5": theirs(beam_peer),
+            f"joeynmt GRU ({joey_parameters / 1e6:.1f}M), greedy": theirs(joey),
         }
         for batch in (1, 32):
             title = f"{contest.name} ({parameters / 1e6:.1f}M), batch {batch}, one thread, 20 tokens in and out"
@@ -101,20 +111,16 @@ async def _start(engine: Engine) -> None:
     engine.start()
 
 
-def _of(translate: Callable[[Rows, int], None]) -> Callable[[Rows], None]:
-    return lambda rows: translate(rows, SOURCE_TOKENS)
-
-
-def _race(contestants: dict[str, Callable[[Rows], None]], batch: int, rounds: int, title: str) -> Table:
+def _race(contestants: dict[str, Translate], batch: int, rounds: int, title: str) -> Table:
     random = np.random.default_rng(1)
     speeds: dict[str, list[float]] = {name: [] for name in contestants}
+    order, repeats = list(contestants), 8 if batch == 1 else 1
     for number in range(rounds + 2):
         rows = [[*random.integers(4, SIZES.source_vocabulary, SOURCE_TOKENS - 1).tolist(), 3] for _ in range(batch)]
-        repeats = 4 if batch == 1 else 1
-        for name, translate in contestants.items():
+        random.shuffle(order)  # who follows whom matters: each leaves the caches full of its own weights
+        for name in order:
             began = time.perf_counter()
-            for _ in range(repeats):
-                translate(rows)
+            contestants[name](rows, repeats)
             if number >= 2:  # the first rounds warm up
                 speeds[name].append(repeats * batch * SOURCE_TOKENS / (time.perf_counter() - began))
     first = next(iter(contestants))

@@ -21,7 +21,7 @@ def contract_example() -> dict:
     """The manifest printed in CONTRACT.md, made complete where it abbreviates."""
     text = (ROOT / "models" / "CONTRACT.md").read_text(encoding="utf-8")
     example = json.loads(text.split("```json\n")[1].split("```")[0])
-    names = ["encoder.onnx", "step.onnx", "tokenizer.model", "golden.jsonl", "MODEL_CARD.md"]
+    names = ["encoder.onnx", "step.onnx", "tokenizer.model", "output.model", "golden.jsonl", "MODEL_CARD.md"]
     example["files"] = {name: {"sha256": "0" * 64, "bytes": 1} for name in names}
     return example
 
@@ -104,7 +104,7 @@ def test_manifest_without_a_required_key_is_refused(manifest, key):
         validate_manifest(manifest)
 
 
-@pytest.mark.parametrize("name", ["encoder.onnx", "step.onnx", "golden.jsonl", "MODEL_CARD.md", "tokenizer.model"])
+@pytest.mark.parametrize("name", ["encoder.onnx", "step.onnx", "golden.jsonl", "MODEL_CARD.md", "tokenizer.model", "output.model"])
 def test_manifest_without_a_required_file_is_refused(manifest, name):
     del manifest["files"][name]
     with pytest.raises(ExportError, match=name):

@@ -1,8 +1,8 @@
 """golden.jsonl: outputs the service must reproduce before it serves the bundle.
 
 Another CPU may round the last bits differently, and where the two best words are nearly tied that would flip one of
-them.  So of all candidates those are taken whose closest call (smallest best-to-second-best logit distance over all
-steps) is comfortable, the shortest closest calls last.
+them.  So of all candidates those are taken whose closest call (smallest distance of the best to the second-best word,
+over all steps) is comfortable, the shortest closest calls last.
 """
 
 import json
@@ -14,7 +14,7 @@ from training.errors import ExportError
 from training.export.sessions import BundleSessions, Translation
 
 COMFORTABLE_MARGIN = 0.15
-"""In logits.  int8 rounding on another CPU moves a logit by about 1e-5, so this is generous."""
+"""In nats.  int8 rounding on another CPU moves a log-probability by about 1e-5, so this is generous."""
 
 
 def make_golden(

@@ -1,6 +1,6 @@
 """The gates a bundle passes before it is written.
 
-    fp32 graphs against torch   logits within a tolerance, and the same words on every sentence (ties excepted)
+    fp32 graphs against torch   log-probabilities within a tolerance, the same words on every sentence (ties excepted)
     int8 graphs against fp32    BLEU at most 0.3 lower, without an actor and with each; where a small dev set shows
                                 more, it counts only if chance does not explain it
 
@@ -24,12 +24,12 @@ from training.export.sessions import BundleSessions, Translation, actor_gain, pa
 from training.export.weights import ActorWeights
 from training.nmt.model import TranslationModel
 
-LOGIT_TOLERANCE = 2e-3
+TOLERANCE = 2e-3
 TIE = 1e-3
-"""Two words whose logits are closer than this may change places between torch and onnxruntime."""
+"""Two words whose log-probabilities are closer than this may change places between torch and onnxruntime."""
 MAX_BLEU_LOSS = 0.3
-LOGIT_SENTENCES = 16
-LOGIT_STEPS = 8
+TOLERANCE_SENTENCES = 16
+TOLERANCE_STEPS = 8
 
 
 class TorchActor:
@@ -61,11 +61,12 @@ class TorchParity:
     sentences: int
     identical: int
     ties: int  # sentences that first differ where the two best words are tied
-    logit_difference: float
+    largest_difference: float
 
     def __str__(self) -> str:
         ties = f", {self.ties} differ at a tie" if self.ties else ""
-        return f"{self.identical} of {self.sentences} sentences{ties}, logits within {self.logit_difference:.1e}"
+        within = f"log-probabilities within {self.largest_difference:.1e}"
+        return f"{self.identical} of {self.sentences} sentences{ties}, {within}"
 
 
 def check_against_torch(
@@ -77,11 +78,11 @@ def check_against_torch(
     units: tuple[int, int] | None = None,
     name: str = "greedy",
 ) -> TorchParity:
-    """Compare logits and words of fp32 graphs with torch; raise `ExportError` when they differ."""
-    difference = logit_difference(model, sessions, sources[:LOGIT_SENTENCES], actor, units)
-    if not difference <= LOGIT_TOLERANCE:
+    """Compare log-probabilities and words of fp32 graphs with torch; raise `ExportError` when they differ."""
+    difference = largest_difference(model, sessions, sources[:TOLERANCE_SENTENCES], actor, units)
+    if not difference <= TOLERANCE:
         raise ExportError(
-            f"{name}: the graphs' logits differ from torch by {difference:.2e}, more than {LOGIT_TOLERANCE:.0e};"
+            f"{name}: the graphs' log-probabilities differ from torch by {difference:.2e}, more than {TOLERANCE:.0e};"
             " the exported graph does not compute this model"
         )
     expected = greedy(model, sources, limits=limits, actor=actor)
@@ -107,14 +108,14 @@ def first_difference(ids: Sequence[int], others: Sequence[int]) -> int:
     return next((step for step, (a, b) in enumerate(pairs) if a != b), min(len(ids), len(others)))
 
 
-def logit_difference(
+def largest_difference(
     model: TranslationModel,
     sessions: BundleSessions,
     sources: Sequence[Sequence[int]],
     actor: TorchActor | None,
     units: tuple[int, int] | None,
 ) -> float:
-    """Return the largest difference of the logits while both follow torch's words."""
+    """Return the largest difference of log-probabilities while both follow torch's words."""
     ids, mask = pad_sources(sources)
     largest = 0.0
     feeds = sessions.encode(sources)
@@ -124,11 +125,12 @@ def logit_difference(
         encoded = model.encode(torch.from_numpy(ids), torch.from_numpy(mask))
         state = encoded.first_state
         previous = torch.full((len(sources),), BOS)
-        for _ in range(LOGIT_STEPS):
+        for _ in range(TOLERANCE_STEPS):
             output = model.step(previous, state, encoded, actor)
             feeds["previous_ids"] = previous.numpy()
-            logits, feeds["state"] = sessions.run_step(feeds)
-            largest = max(largest, float(np.abs(logits - output.logits.numpy()).max()))
+            found, feeds["state"] = sessions.run_step(feeds)
+            expected = output.logits.log_softmax(dim=1).numpy()
+            largest = max(largest, float(np.abs(found - expected).max()))
             state, previous = output.state, output.logits.argmax(dim=1)
     return largest
 

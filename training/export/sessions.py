@@ -19,6 +19,8 @@ from training.corpus.cache import BOS, EOS, PAD
 from training.decoding.hypothesis import LengthLimits
 from training.export.graph import Graphs
 
+PADDING_BIAS = np.float32(-1e9)
+
 
 @dataclass(frozen=True)
 class Translation:
@@ -26,7 +28,7 @@ class Translation:
 
     ids: tuple[int, ...]  # without eos
     score: float  # mean token log-probability, eos included
-    margins: tuple[float, ...]  # distance of the best to the second-best logit at every step
+    margins: tuple[float, ...]  # distance of the best to the second-best word at every step, in nats
     is_truncated: bool
 
     @property
@@ -54,12 +56,12 @@ class BundleSessions:
         first `state`."""
         ids, mask = pad_sources(sources)
         keys, values, state = self.encoder.run(["keys", "values", "state"], {"source_ids": ids, "source_mask": mask})
-        return {"keys": keys, "values": values, "source_mask": mask, "state": state}
+        return {"keys": keys, "values": values, "source_bias": source_bias(mask), "state": state}
 
     def run_step(self, feeds: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return logits [B, V] and next states [B, H]."""
-        logits, state = self.step.run(["logits", "next_state"], dict(feeds))
-        return logits, state
+        """Return log-probabilities [B, V] and next states [B, H]."""
+        log_probabilities, state = self.step.run(["log_probabilities", "next_state"], dict(feeds))
+        return log_probabilities, state
 
     def greedy(
         self,
@@ -92,12 +94,11 @@ class BundleSessions:
         live = set(range(rows))
         truncated = set()
         while live:
-            logits, feeds["state"] = self.run_step(feeds)
-            best = logits.argmax(axis=1)
-            top_two = np.partition(logits, -2, axis=1)[:, -2:]
-            log_normalisers = log_sum_exp(logits)
+            log_probabilities, feeds["state"] = self.run_step(feeds)
+            best = log_probabilities.argmax(axis=1)
+            top_two = np.partition(log_probabilities, -2, axis=1)[:, -2:]
             for row in sorted(live):
-                scores[row].append(float(logits[row, best[row]] - log_normalisers[row]))
+                scores[row].append(float(log_probabilities[row, best[row]]))
                 margins[row].append(float(top_two[row, 1] - top_two[row, 0]))
                 if best[row] == EOS:
                     live.remove(row)
@@ -133,10 +134,9 @@ def actor_gain(rows: int, total_units: int, units: tuple[int, int] | None) -> ND
     return gain
 
 
-def log_sum_exp(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return log Σ exp(logits) [B] of logits [B, V]."""
-    highest = logits.max(axis=1)
-    return highest + np.log(np.exp(logits - highest[:, None]).sum(axis=1))
+def source_bias(mask: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return what is added to the attention's energies [B, S]: 0 where there is a word, PADDING_BIAS elsewhere."""
+    return np.where(mask > 0, np.float32(0), PADDING_BIAS)
 
 
 def _session(graph: bytes) -> onnxruntime.InferenceSession:

@@ -4,7 +4,7 @@ Shapes:  B rows · S source length · K key · W = 3H + R + U values · H state 
 
     α = softmax(energy · tanh(W_q z + key))       v = Σ_s α_s value_s + table[y]          v = (x_r x_u | x_n | o | a)
     z~ = z + A2 (gain · tanh(A1 z + a))           r, u = σ(U_ru z~ + x_ru)   n = tanh(x_n + r (U_n z~ + b_n))
-    z' = n + u (z~ - n)                           logits = W_o tanh(R_z z' + o) + b_o
+    z' = n + u (z~ - n)                           log p = log softmax(W_o tanh(R_z z' + o) + b_o)
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def build_step(
     state = writer.input("state", FLOAT, ["B", H])
     keys = writer.input("keys", FLOAT, ["B", "S", K])
     values = writer.input("values", FLOAT, ["B", "S", W])
-    source_mask = writer.input("source_mask", FLOAT, ["B", "S"])
+    source_bias = writer.input("source_bias", FLOAT, ["B", "S"])
     gain = writer.input("actor_gain", FLOAT, ["B", U]) if actors else None
 
     weight, bias = word_table(model, actors)
@@ -42,7 +42,7 @@ def build_step(
     table = writer.folded_table(embedding, weight, bias, "target_table")
     word = writer.look_up(table, previous_ids, "word")  # [B, W]
     query, actor_state = _look(writer, model, actors, state, state_range)
-    attended = _attend(writer, model, query, keys, values, source_mask)  # [B, W]
+    attended = _attend(writer, model, query, keys, values, source_bias)  # [B, W]
     inputs = writer.add("Add", [attended, word], "inputs")
     parts = {"reset_update_in": 2 * H, "candidate_in": H, "readout_in": R} | ({"actor_in": U} if actors else {})
     reset_update_in, candidate_in, readout_in, *actor_in = writer.split(inputs, [*parts.values()], [*parts], axis=1)
@@ -56,8 +56,9 @@ def build_step(
     )
     readout = writer.activation(writer.add("Tanh", [readout], "readout"))
     logits = writer.linear(readout, model["output.weight"], model["output.bias"], "logits", one_scale=True)
+    log_probabilities = writer.add("LogSoftmax", [logits], "log_probabilities", axis=1)
 
-    writer.output(logits, FLOAT, ["B", sizes.target_vocabulary])
+    writer.output(log_probabilities, FLOAT, ["B", sizes.target_vocabulary])
     writer.output(next_state, FLOAT, ["B", H])
     return writer.model()
 
@@ -75,18 +76,15 @@ def _look(
     return query, actor_state
 
 
-def _attend(writer: GraphWriter, model: ModelWeights, query: str, keys: str, values: str, source_mask: str) -> str:
+def _attend(writer: GraphWriter, model: ModelWeights, query: str, keys: str, values: str, source_bias: str) -> str:
     """Return the attended values [B, W] of queries [B, K] made of the un-nudged states."""
     query = writer.add("Unsqueeze", [query, writer.integers(1)], "query_row")  # [B, 1, K]
     similarity = writer.add("Tanh", [writer.add("Add", [keys, query], "similarity_sum")], "similarity")
     # Not a MatMul: a product with one column runs at a fraction of the speed, and this is the same in any batch.
     weighted = writer.add("Mul", [similarity, writer.constant(model["attention.energy"], "energy")], "energy_terms")
     energies = writer.add("ReduceSum", [weighted, writer.integers(2)], "energies", keepdims=0)  # [B, S]
-    # finfo.min rather than -inf: a fully padded row would become NaN.
-    lowest = writer.constant(np.array(np.finfo(np.float32).min), "lowest")
-    is_real = writer.add("Cast", [source_mask], "is_real", to=onnx.TensorProto.BOOL)
-    masked = writer.add("Where", [is_real, energies, lowest], "energies_masked")
-    alignment = writer.add("Softmax", [masked], "alignment", axis=1)  # [B, S]
+    energies = writer.add("Add", [energies, source_bias], "energies_biased")
+    alignment = writer.add("Softmax", [energies], "alignment", axis=1)  # [B, S]
     alignment = writer.add("Unsqueeze", [alignment, writer.integers(1)], "alignment_row")  # [B, 1, S]
     attended = writer.add("MatMul", [alignment, values], "attended_row")  # [B, 1, W]
     return writer.add("Squeeze", [attended, writer.integers(1)], "attended")

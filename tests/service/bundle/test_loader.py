@@ -82,7 +82,7 @@ def test_a_graph_with_other_inputs_is_refused(write_bundle, kits) -> None:
     assert "step.onnx does not fit the manifest" in reason
     assert "input previous_ids is missing" in reason
     assert "input source_ids is not known" in reason
-    assert "output logits is missing" in reason
+    assert "output log_probabilities is missing" in reason
 
 
 def test_sizes_that_are_not_the_graphs_are_refused(write_bundle, kits) -> None:

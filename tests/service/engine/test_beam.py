@@ -57,7 +57,7 @@ class TinyModel:
         self.step = open_session(self.model.step, 1)
         shape = self.model.shape
         self.encoder = Encoder(open_session(self.model.encoder, 1), shape, 8)
-        self.lane = Lane(Stepper(self.step, shape, capacity, 1, True), shape, 16, capacity)
+        self.lane = Lane(Stepper(self.step, shape, capacity, True), shape, 16, capacity)
 
     def search(self, source: tuple[int, ...], search: BeamSearch) -> tuple[Hypothesis, ...]:
         encoded = self.encoder.encode([source])
@@ -74,14 +74,13 @@ class TinyModel:
         fixed = {
             "keys": encoded.keys.copy(),
             "values": encoded.values.copy(),
-            "source_mask": np.array([[1.0] * len(source) + [0.0] * (width - len(source))], np.float32),
+            "source_bias": np.array([[0.0] * len(source) + [-1e9] * (width - len(source))], np.float32),
             "actor_gain": np.ones((1, 16), np.float32),
         }
 
         def extend(ids: tuple[int, ...], scores: list[float], state: np.ndarray) -> Iterator[tuple]:
             previous = np.array([ids[-1] if ids else 2])
-            logits, next_state = self.step.run(None, {**fixed, "previous_ids": previous, "state": state})
-            log_probabilities = logits[0] - np.log(np.exp(logits[0].astype(np.float64)).sum())
+            [log_probabilities], next_state = self.step.run(None, {**fixed, "previous_ids": previous, "state": state})
             for token in range(TINY_VOCABULARY):
                 longer, longer_scores = (*ids, token), [*scores, float(log_probabilities[token])]
                 if token == 3 or len(longer) == TINY_STEPS:

@@ -30,7 +30,7 @@ class Scripted(Search):
 
 @pytest.fixture
 def lane(model) -> Lane:
-    return Lane(Stepper(open_session(model.step, 1), model.shape, 12, 1, True), model.shape, 32, 12)
+    return Lane(Stepper(open_session(model.step, 1), model.shape, 12, True), model.shape, 32, 12)
 
 
 @pytest.fixture

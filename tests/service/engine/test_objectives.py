@@ -59,6 +59,7 @@ def test_influence_is_the_divergence_from_the_step_without_the_actor(engine, mod
     padding = len(source) % 2
     ids = np.array([[*source, *([0] * padding)]], np.int64)
     mask = np.array([[1.0] * len(source) + [0.0] * padding], np.float32)
+    bias = np.where(mask > 0, 0.0, -1e9).astype(np.float32)
     keys, values, state = encoder.run(None, {"source_ids": ids, "source_mask": mask})
     said = [*output.best.ids, *([] if output.best.is_truncated else [3])]
     previous = 2
@@ -68,8 +69,8 @@ def test_influence_is_the_divergence_from_the_step_without_the_actor(engine, mod
             gain = np.zeros((1, 16), np.float32)
             gain[0, :8] = float(has_actor)
             inputs = {"previous_ids": np.array([previous]), "state": state, "keys": keys, "values": values}
-            logits, next_state = step.run(None, {**inputs, "source_mask": mask, "actor_gain": gain})
-            log_p, log_q = log_q, logits[0] - np.log(np.exp(logits[0].astype(np.float64)).sum())
+            [found], next_state = step.run(None, {**inputs, "source_bias": bias, "actor_gain": gain})
+            log_p, log_q = log_q, found
         assert influence == pytest.approx(float(np.exp(log_p) @ (log_p - log_q)), abs=1e-4)
         assert int(log_q.argmax()) == token
         previous, state = token, next_state

@@ -22,7 +22,7 @@ def assert_holds(slots: Slots, slot: int, mark: float, length: int) -> None:
         row = inputs[name][slot]
         assert (row[:length] == mark).all()
         assert (row[length:] == 0).all()
-    assert inputs["source_mask"][slot].tolist() == [1.0] * length + [0.0] * (slots.width - length)
+    assert (inputs["source_bias"][slot] == [0.0] * length + [np.float32(-1e9)] * (slots.width - length)).all()
     assert (inputs["state"][slot] == mark).all()
     assert (inputs["actor_gain"][slot] == mark).all()
     assert inputs["previous_ids"][slot] == 2

@@ -25,7 +25,7 @@ def torch_actor(actor: ActorWeights, weight: float = 1.0):
 
 
 def decode_both(torch_model, sessions, words, actor=None, gain=None):
-    """Feed the same words to both and return their first states, then logits and states of every step.
+    """Feed the same words to both and return their first states, then log-probabilities and states of every step.
 
     Both start each step from torch's state: a random network is chaotic, and would amplify what int8 rounds away.
     """
@@ -40,7 +40,7 @@ def decode_both(torch_model, sessions, words, actor=None, gain=None):
     for previous in words:
         output = torch_model.step(torch.from_numpy(previous), state, encoded, actor)
         state = output.state
-        theirs.append((output.logits.numpy(), state.numpy()))
+        theirs.append((output.logits.log_softmax(dim=1).numpy(), state.numpy()))
         feeds["previous_ids"] = previous
         ours.append(sessions.run_step(feeds))
         feeds["state"] = state.numpy()
@@ -62,15 +62,17 @@ def words():
     return [first] + [generator.integers(1, 53, len(SOURCES)) for _ in range(8)]
 
 
-@pytest.mark.parametrize(("kind", "tolerance"), [("fp32", 1e-5), ("int8", 0.1)])
-def test_logits_and_states_equal_torch_without_an_actor(torch_model, sessions, words, kind, tolerance):
+@pytest.mark.parametrize(("kind", "tolerance"), [("fp32", 1e-5), ("int8", 0.15)])
+def test_probabilities_and_states_equal_torch_without_an_actor(torch_model, sessions, words, kind, tolerance):
     ours, theirs = decode_both(torch_model, sessions(kind), words)
     assert largest_difference(ours, theirs) < tolerance
 
 
 @pytest.mark.parametrize("index", [0, 1])
-@pytest.mark.parametrize(("kind", "tolerance"), [("fp32", 1e-5), ("int8", 0.1)])
-def test_logits_and_states_equal_torch_with_either_actor(torch_model, sessions, actors, words, index, kind, tolerance):
+@pytest.mark.parametrize(("kind", "tolerance"), [("fp32", 1e-5), ("int8", 0.15)])
+def test_probabilities_and_states_equal_torch_with_either_actor(
+    torch_model, sessions, actors, words, index, kind, tolerance
+):
     units = [(0, 6), (6, 9)][index]
     gain = actor_gain(len(SOURCES), 9, units)
     ours, theirs = decode_both(torch_model, sessions(kind), words, torch_actor(actors[index]), gain)
@@ -88,7 +90,7 @@ def test_gain_scales_and_blends_the_actors(torch_model, sessions, actors, words)
     assert largest_difference(ours, theirs) < 1e-5
 
 
-def test_an_actor_changes_the_logits(sessions):
+def test_an_actor_changes_the_probabilities(sessions):
     """Guards the tests above: they would pass with an actor that does nothing on both sides."""
     feeds = sessions("fp32").encode(SOURCES)
     feeds["previous_ids"] = np.full(len(SOURCES), 2)
@@ -122,8 +124,8 @@ def test_zero_gain_is_bit_for_bit_the_bundle_without_actors(model, sessions, kin
     for previous in (2, 7, 30):
         plain_feeds["previous_ids"] = feeds["previous_ids"] = np.full(len(SOURCES), previous)
         expected, plain_feeds["state"] = bare.run_step(plain_feeds)
-        logits, feeds["state"] = with_actors.run_step(feeds)
-        np.testing.assert_array_equal(logits, expected)
+        found, feeds["state"] = with_actors.run_step(feeds)
+        np.testing.assert_array_equal(found, expected)
         np.testing.assert_array_equal(feeds["state"], plain_feeds["state"])
 
 
@@ -141,10 +143,10 @@ def test_inputs_and_outputs_are_those_of_the_contract(model, actors, kind):
             "state": (1, ["B", 24]),
             "keys": (1, ["B", "S", 8]),
             "values": (1, ["B", "S", width]),
-            "source_mask": (1, ["B", "S"]),
+            "source_bias": (1, ["B", "S"]),
             "actor_gain": (1, ["B", 9]),
         },
-        "out": {"logits": (1, ["B", 53]), "next_state": (1, ["B", 24])},
+        "out": {"log_probabilities": (1, ["B", 53]), "next_state": (1, ["B", 24])},
     }
 
 

@@ -1,13 +1,13 @@
 """A row's bits do not depend on its batch mates, nor on padding: alone, in any batch, with any even length.
 
-States are compared, not only logits or words: a difference in the last bit grows over the steps.
+States are compared, not only probabilities or words: a difference in the last bit grows over the steps.
 """
 
 import numpy as np
 import pytest
 
 from training.export.graph import build_graphs
-from training.export.sessions import BundleSessions, pad_sources
+from training.export.sessions import PADDING_BIAS, BundleSessions, pad_sources, source_bias
 from training.export.weights import Sizes, random_actor, random_weights
 
 STEPS = 6
@@ -19,12 +19,12 @@ def trajectory(sessions: BundleSessions, sources, gains, words, extra_padding=0)
     ids = np.pad(ids, ((0, 0), (0, extra_padding)))
     mask = np.pad(mask, ((0, 0), (0, extra_padding)))
     keys, values, state = sessions.encoder.run(None, {"source_ids": ids, "source_mask": mask})
-    feeds = {"keys": keys, "values": values, "source_mask": mask, "state": state, "actor_gain": gains}
+    feeds = {"keys": keys, "values": values, "source_bias": source_bias(mask), "state": state, "actor_gain": gains}
     results = [state]
     for step in range(STEPS):
         feeds["previous_ids"] = words[:, step]
-        logits, feeds["state"] = sessions.run_step(feeds)
-        results += [logits, feeds["state"]]
+        log_probabilities, feeds["state"] = sessions.run_step(feeds)
+        results += [log_probabilities, feeds["state"]]
     return results
 
 
@@ -80,7 +80,7 @@ def test_keys_and_values_may_be_padded_with_zeros_after_encoding(rows, sessions,
     expected = sessions(kind).run_step(feeds)
     for name in ("keys", "values"):
         feeds[name] = np.pad(short[name], ((0, 0), (0, 10), (0, 0)))
-    feeds["source_mask"] = np.pad(short["source_mask"], ((0, 0), (0, 10)))
+    feeds["source_bias"] = np.pad(short["source_bias"], ((0, 0), (0, 10)), constant_values=PADDING_BIAS)
     for ours, theirs in zip(sessions(kind).run_step(feeds), expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -94,9 +94,10 @@ def test_fully_padded_row_is_finite_and_harmless(rows, alone, sessions, kind):
         name: np.concatenate([array, np.zeros_like(array)])
         for name, array in {**full, "actor_gain": gains[[1]], "previous_ids": words[1, :1]}.items()
     }
-    logits, state = sessions(kind).run_step(feeds)
-    assert np.isfinite(logits).all()
-    np.testing.assert_array_equal(logits[0], alone[kind][1][1][0])
+    feeds["source_bias"][1] = PADDING_BIAS
+    log_probabilities, state = sessions(kind).run_step(feeds)
+    assert np.isfinite(log_probabilities).all()
+    np.testing.assert_array_equal(log_probabilities[0], alone[kind][1][1][0])
     np.testing.assert_array_equal(state[0], alone[kind][1][2][0])
 
 

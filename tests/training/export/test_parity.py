@@ -34,7 +34,7 @@ def test_true_export_gives_torchs_words_on_500_sentences(torch_model, sessions, 
     assert result.sentences == 500
     assert result.identical + result.ties == 500
     assert result.identical >= 498
-    assert result.logit_difference < 1e-4
+    assert result.largest_difference < 1e-4
 
 
 def test_true_export_gives_torchs_words_with_an_actor(torch_model, sessions, actors, sources):
@@ -46,17 +46,17 @@ def test_graph_of_other_weights_is_stopped(torch_model, model, sources):
     changed = dict(model.arrays)
     changed["readout.bias"] = changed["readout.bias"] + 0.01
     other = BundleSessions(build_graphs(model_weights(changed), [], "fp32"))
-    with pytest.raises(ExportError, match="logits differ from torch"):
+    with pytest.raises(ExportError, match="log-probabilities differ from torch"):
         check_against_torch(torch_model, other, sources[:20], LIMITS)
 
 
 def test_actor_applied_to_the_wrong_units_is_stopped(torch_model, sessions, actors, sources):
-    with pytest.raises(ExportError, match="second: the graphs' logits differ"):
+    with pytest.raises(ExportError, match="second: the graphs' log-probabilities differ"):
         check_against_torch(torch_model, sessions("fp32"), sources, LIMITS, TorchActor(actors[1]), (0, 6), "second")
 
 
-def test_other_words_are_stopped_even_if_the_first_logits_agree(torch_model, sessions, sources):
-    """Graphs that are right for the sentences whose logits are compared, and wrong later."""
+def test_other_words_are_stopped_even_if_the_first_probabilities_agree(torch_model, sessions, sources):
+    """Graphs that are right for the sentences whose probabilities are compared, and wrong later."""
 
     class Forgetful(BundleSessions):
         def greedy(self, *arguments, **options):

@@ -1,11 +1,9 @@
-import math
-
 import numpy as np
 import pytest
 
 from training.decoding.greedy import greedy
 from training.decoding.hypothesis import LengthLimits
-from training.export.sessions import actor_gain, log_sum_exp, pad_sources
+from training.export.sessions import actor_gain, pad_sources, source_bias
 
 LIMITS = LengthLimits(ratio=1.0, extra=5, maximum=12)
 
@@ -21,8 +19,9 @@ def test_gain_is_one_on_the_actors_units_alone():
     np.testing.assert_array_equal(actor_gain(1, 3, None), [[0, 0, 0]])
 
 
-def test_log_sum_exp_of_equal_logits_is_the_log_of_their_number():
-    assert log_sum_exp(np.full((1, 8), 1000.0, np.float32))[0] == pytest.approx(1000 + math.log(8))
+def test_bias_leaves_words_alone_and_takes_padding_out():
+    assert source_bias(np.array([[1, 1, 0]], np.float32)).tolist() == [[0.0, 0.0, -1e9]]
+    assert source_bias(np.array([[1, 0]], np.float32)).dtype == np.float32
 
 
 def test_greedy_gives_torchs_words_and_scores_in_the_order_of_the_input(torch_model, sessions):

@@ -196,7 +196,8 @@ def test_command_exports_a_run_by_its_own_config(trained, tmp_path):
 @pytest.fixture
 def run_with_text(run) -> RunFolder:
     """A run that knows what it was trained on, as one does that did not begin with a bundle."""
-    (run.path / "shipped.json").unlink()
+    for name in ("shipped.json", "output.model"):
+        (run.path / name).unlink()
     subwords = Subwords.load(run.source_tokenizer)
     sides = zip(*toy_pairs(3000, seed=1), strict=True)
     TokenCorpus.write(run.data, zip(*(subwords.encode_many(side) for side in sides), strict=True))
@@ -207,7 +208,7 @@ def test_only_words_of_the_target_language_are_served(run_with_text, bundle, toy
     out = tmp_path / "xa-xb"
     manifest = export(toy_config, run_with_text, out, parity_sentences=50, console=quiet)
     assert manifest["tokenizer"] == {"source": "tokenizer.model", "target": "output.model"}
-    assert manifest["sizes"]["target_vocabulary"] < read_manifest(bundle)["sizes"]["target_vocabulary"]
+    assert manifest["sizes"]["target_vocabulary"] < manifest["sizes"]["source_vocabulary"]
     outputs, full = (
         [json.loads(line) for line in (folder / "golden.jsonl").read_text().splitlines()] for folder in (out, bundle)
     )
