@@ -1,8 +1,9 @@
 """What the actors cost in production: `make overhead`.
 
 Starts the service and has the same sentences translated by plain greedy, by each actor, by a mixture of objectives and
-by beam search, at several numbers of callers.  All of them take their turn in every round; see `paired`.  Plain greedy
-takes part twice: where the second differs from the first, that is the noise of the measurement.
+by beam search, at several numbers of callers.  All of them take their turn in every round; see `paired`.  They are held
+against a bundle without actors, served by a process of its own (see `twins`).  That one takes part twice: where the
+second differs from the first, it is the noise of the measurement.
 """
 
 import argparse
@@ -10,8 +11,9 @@ import asyncio
 import contextlib
 import random
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from paired import Round, Slice, turns
 from rich.console import Console
 from rich.progress import Progress
 from traffic import Kind, Pair, compared_kinds, read_pairs, read_sentences, request_body
+from twins import make_twin
 from wire import Connection
 
 WARM_UP_ROUNDS = 2
@@ -42,10 +45,12 @@ class Plan:
         return max(self.requests, 3 * callers)
 
 
-async def measure(server: LocalServer, plan: Plan, console: Console) -> Report:
+# By the number of actors in the bundles: some, or all of them.
+Servers = Mapping[int | None, LocalServer]
+
+
+async def measure(servers: Servers, pair: Pair, plan: Plan, console: Console) -> Report:
     """Run every round at every number of callers."""
-    async with Connection(server.url) as connection:
-        pair = choose_pair(read_pairs((await connection.get("/objectives")).json()), plan.pair)
     sentences = read_sentences(pair, plan.models)
     kinds = compared_kinds(pair.actors)
     before = describe_machine()
@@ -57,7 +62,7 @@ async def measure(server: LocalServer, plan: Plan, console: Console) -> Report:
             for number in range(-WARM_UP_ROUNDS, plan.rounds):
                 dice = random.Random(f"{plan.seed} {callers} {number}")
                 texts = dice.choices(sentences, k=plan.requests_of(callers))
-                one = await run_round(server, pair, kinds, texts, callers, number)
+                one = await run_round(servers, pair, kinds, texts, callers, number)
                 if number >= 0:
                     measured.append(one)
                 progress.advance(task)
@@ -65,8 +70,10 @@ async def measure(server: LocalServer, plan: Plan, console: Console) -> Report:
     return Report(pair, kinds, results, plan.requests, len(sentences), before, describe_machine())
 
 
-def choose_pair(pairs: Sequence[Pair], wanted: str | None) -> Pair:
-    """The pair of that name, or the first."""
+async def choose_pair(server: LocalServer, wanted: str | None) -> Pair:
+    """The served pair of that name, or the first."""
+    async with Connection(server.url) as connection:
+        pairs = read_pairs((await connection.get("/objectives")).json())
     for pair in pairs:
         if wanted in (None, pair.name):
             return pair
@@ -74,11 +81,14 @@ def choose_pair(pairs: Sequence[Pair], wanted: str | None) -> Pair:
 
 
 async def run_round(
-    server: LocalServer, pair: Pair, kinds: Sequence[Kind], texts: Sequence[str], callers: int, number: int
+    servers: Servers, pair: Pair, kinds: Sequence[Kind], texts: Sequence[str], callers: int, number: int
 ) -> Round:
     """Let every kind translate the same texts, one kind after the other."""
     by_name = {kind.name: kind for kind in kinds}
-    return {name: await run_slice(server, pair, by_name[name], texts, callers) for name in turns(list(by_name), number)}
+    return {
+        name: await run_slice(servers[by_name[name].actors], pair, by_name[name], texts, callers)
+        for name in turns(list(by_name), number)
+    }
 
 
 async def run_slice(server: LocalServer, pair: Pair, kind: Kind, texts: Sequence[str], callers: int) -> Slice:
@@ -118,8 +128,15 @@ def main() -> None:
     given = parser.parse_args()
     plan = Plan(given.models.resolve(), given.pair, tuple(given.callers), given.rounds, given.requests, given.seed)
     console = Console() if sys.stdout.isatty() else Console(width=180)
-    with local_server(plan.models, given.out / "service.log") as server:
-        report = asyncio.run(measure(server, plan, console))
+    with contextlib.ExitStack() as stack:
+        all_actors = stack.enter_context(local_server(plan.models, given.out / "service.log"))
+        pair = asyncio.run(choose_pair(all_actors, plan.pair))
+        servers: dict[int | None, LocalServer] = {None: all_actors}
+        for count in range(min(2, len(pair.actors) + 1)):
+            models = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            make_twin(plan.models / pair.name, models / pair.name, pair.actors[:count])
+            servers[count] = stack.enter_context(local_server(models, given.out / f"service-{count}.log"))
+        report = asyncio.run(measure(servers, pair, plan, console))
     write_report(report, given.out, console)
 
 

@@ -108,7 +108,7 @@ def _cells(report: Report, callers: int, kind: str, line_break: str) -> list[str
 
 def _table(report: Report, callers: int) -> Table:
     noun = "caller" if callers == 1 else "callers"
-    table = Table(title=f"{callers} {noun}; × plain greedy, median of {len(report.results[callers])} rounds [95%]")
+    table = Table(title=f"{callers} {noun}; × no actors, median of {len(report.results[callers])} rounds [95%]")
     table.add_column("")
     for column in COLUMNS:
         table.add_column(column.name, justify="right")
@@ -138,9 +138,9 @@ def _conditions(report: Report) -> str:
     rounds = " and ".join(str(len(rounds)) for rounds in {len(r): r for r in report.results.values()}.values())
     return (
         f"{report.pair.model}, {rounds} rounds of at least {report.requests} requests for each way of decoding, drawn"
-        f" from {report.sentences} sentences; × is against plain greedy in the same round, median [95% bootstrap"
-        f" interval over rounds]. {before['processor']}, {before['cores']} cores shared by service and callers, load"
-        f" average {before['load_average']} before and {after['load_average']} after; onnxruntime"
+        f" from {report.sentences} sentences; × is against the bundle without actors in the same round, median [95%"
+        f" bootstrap interval over rounds]. {before['processor']}, {before['cores']} cores shared by service and callers,"
+        f" load average {before['load_average']} before and {after['load_average']} after; onnxruntime"
         f" {before['onnxruntime']}; {settings}."
     )
 
@@ -169,7 +169,7 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 def draw(report: Report, path: Path) -> None:
-    """Above, how much more CPU and time a token takes than with plain greedy; below, tokens/s of everything."""
+    """Above, how much more CPU and time a token takes than without actors; below, tokens/s of everything."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -191,7 +191,7 @@ def draw(report: Report, path: Path) -> None:
             above.errorbar(centres, places, xerr=spread, fmt="o", color=colour, label=label, capsize=3)
         above.axvline(0, color="0.4", linewidth=0.8)
         above.set_title("1 caller" if callers == 1 else f"{callers} callers")
-        above.set_xlabel("more than plain greedy, %")
+        above.set_xlabel("more than without actors, %")
         above.set_yticks(range(len(close)), close if index == 0 else [""] * len(close))
         above.invert_yaxis()
         speeds = [1 / seconds_per_token(pooled(report.results[callers], name)) for name in names]

@@ -34,14 +34,22 @@ def test_a_language_without_any_sentence_is_refused_with_a_way_out():
 
 def test_overhead_compares_plain_each_actor_a_mixture_and_beam():
     kinds = compared_kinds(GERMAN.actors)
-    names = ["plain greedy", "plain greedy again", "actor bleu", "actor concise", "mixed objectives", "beam 5"]
-    assert [kind.name for kind in kinds] == names
-    mixed = kinds[4]
-    assert [mixed.parameters(turn)["objective"] for turn in range(4)] == ["none", "bleu", "concise", "none"]
+    assert [(kind.name, kind.actors) for kind in kinds] == [
+        ("no actors", 0),
+        ("no actors again", 0),
+        ("one actor: bleu", 1),
+        ("2 actors: plain", None),
+        ("2 actors: bleu", None),
+        ("2 actors: concise", None),
+        ("2 actors: mixed", None),
+        ("beam 5", None),
+    ]
+    mixed = kinds[6]
+    assert [mixed.parameters(turn)["objective"] for turn in range(3)] == ["bleu", "concise", "bleu"]
 
 
 def test_a_bundle_without_actors_has_no_mixture():
-    assert [kind.name for kind in compared_kinds(())] == ["plain greedy", "plain greedy again", "beam 5"]
+    assert [kind.name for kind in compared_kinds(())] == ["no actors", "no actors again", "beam 5"]
 
 
 def test_every_way_of_asking_is_accepted_by_the_service(server, toy_models):

@@ -34,6 +34,7 @@ class Kind:
 
     name: str
     variants: tuple[dict[str, Any], ...] = field(default=({},))
+    actors: int | None = None  # of the bundle that is asked: so many of its actors, or all of them
 
     def parameters(self, turn: int) -> dict[str, Any]:
         return self.variants[turn % len(self.variants)]
@@ -74,14 +75,22 @@ def request_body(pair: Pair, text: str | list[str], parameters: dict[str, Any]) 
 
 
 def compared_kinds(actors: Iterable[str]) -> list[Kind]:
-    """What `make overhead` compares.  Plain greedy comes first; the second is the same again and shows the noise."""
+    """What `make overhead` compares.
+
+    First plain greedy on a bundle without actors, and the same again, which shows the noise; then a bundle with one
+    actor, and the bundle with all of them: plain, by one objective, and by all of them mixed in one batch.
+    """
     plain = {"objective": "none", "decoder": "greedy"}
     actors = list(actors)
     steered = [{"objective": actor, "decoder": "greedy"} for actor in actors]
-    kinds = [Kind("plain greedy", (plain,)), Kind("plain greedy again", (plain,))]
-    kinds += [Kind(f"actor {actor}", (variant,)) for actor, variant in zip(actors, steered, strict=True)]
+    kinds = [Kind("no actors", (plain,), actors=0), Kind("no actors again", (plain,), actors=0)]
     if actors:
-        kinds.append(Kind("mixed objectives", (plain, *steered)))
+        kinds.append(Kind(f"one actor: {actors[0]}", (steered[0],), actors=1))
+        kinds.append(Kind(f"{len(actors)} actors: plain", (plain,)))
+        kinds += [
+            Kind(f"{len(actors)} actors: {actor}", (variant,)) for actor, variant in zip(actors, steered, strict=True)
+        ]
+        kinds.append(Kind(f"{len(actors)} actors: mixed", tuple(steered)))
     kinds.append(Kind("beam 5", ({"objective": "none", "decoder": "beam", "beam_size": 5},)))
     return kinds
 
