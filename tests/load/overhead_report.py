@@ -139,7 +139,7 @@ def _conditions(report: Report) -> str:
     return (
         f"{report.pair.model}, {rounds} rounds of at least {report.requests} requests for each way of decoding, drawn"
         f" from {report.sentences} sentences; × is against the bundle without actors in the same round, median [95%"
-        f" bootstrap interval over rounds]. {before['processor']}, {before['cores']} cores shared by service and callers,"
+        f" bootstrap interval over rounds]. {before['processor']}, {before['cores']} cores for service and callers,"
         f" load average {before['load_average']} before and {after['load_average']} after; onnxruntime"
         f" {before['onnxruntime']}; {settings}."
     )
