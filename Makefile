@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 # The shipped bundles; where there is none, the toy pair that the tests use.
 MODELS ?= $(if $(wildcard models/*/manifest.json),models,tests/fixtures/models)
 
-.PHONY: help serve test check format clean bench bench-training multi30k overhead load locust
+.PHONY: help serve test check format clean bench bench-training multi30k actors overhead load locust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -67,6 +67,14 @@ multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DA
 	DATA=$(DATA) $(BIN)/nudge-train prepare --config training/configs/multi30k-de-en.toml
 	DATA=$(DATA) $(BIN)/nudge-train pretrain --config training/configs/multi30k-de-en.toml --processes 2
 	DATA=$(DATA) $(BIN)/nudge-train evaluate --config training/configs/multi30k-de-en.toml --decoder greedy --decoder beam
+
+ACTORS = training/configs/multi30k-de-en.toml
+
+actors: $(VENV)/.dev ## all actors of the Multi30k config and training/RESULTS.md, after `make multi30k` (DATA=… RUN=…)
+	@test -n "$(DATA)" || { echo "say where the corpora are: make actors DATA=<folder with multi30k/>"; exit 2; }
+	DATA=$(DATA) $(BIN)/nudge-train actors --config $(ACTORS) $(if $(RUN),--run $(RUN))
+	DATA=$(DATA) $(BIN)/nudge-train report --config $(ACTORS) $(if $(RUN),--run $(RUN)) --soothsayer bleu \
+	  --notes training/results/notes.md --out training/RESULTS.md
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

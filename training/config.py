@@ -218,12 +218,21 @@ class Supervised(Section):
         default="objective",
         description="what is best: the objective against the reference, or in expectation against the other hypotheses",
     )
+    temperature: float = Field(
+        default=2.0, gt=0, description="of the consensus: a hypothesis counts as p ** (1 / temperature)"
+    )
+    level: bool = Field(
+        default=False, description="make targets as long as the model's best hypotheses in the mean, by a bonus a token"
+    )
     dropout: Fraction = Field(
         default=0.0,
         description="in the frozen model while the actor learns, for it knows its training text too well",
     )
     loss: Literal["margin", "cross-entropy"] = "margin"
     margin: float = Field(default=1.0, gt=0, description="by how much a target's logit shall exceed all others")
+    reach: float | None = Field(
+        default=None, gt=0, description="give a target up where its logit is further behind than this; none: never"
+    )
     rounds: Positive = Field(default=1, description="after a round, decode with the actor and choose targets again")
     learning_rate: float = Field(default=1e-3, gt=0, description="Adam's; falls linearly to a tenth")
     batch_tokens: Positive = 3000

@@ -120,7 +120,7 @@ def batch_loss(
     is_real = batch.target_mask > 0
     readouts, targets = forced.readouts[is_real], batch.target_outputs[is_real]
     if config.loss == "margin":
-        loss, accuracy = margin_loss(model, readouts, targets, config.margin)
+        loss, accuracy = margin_loss(model, readouts, targets, config.margin, config.reach)
     else:
         loss, accuracy = cross_entropy_loss(model, readouts, targets)
     return loss, accuracy, forced.actions[is_real].norm(dim=1).mean()

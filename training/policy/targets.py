@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 # Hypotheses that the model finds less probable than this, among those of their sentence, count for nothing.
 NEGLIGIBLE = 0.01
 SENTENCES_AT_ONCE = 1000
+# The bonus a token that levels lengths is looked for between plus and minus this, in halves.
+MAX_BONUS = 0.2
+BISECTIONS = 12
 
 
 class Targets(NamedTuple):
@@ -56,9 +59,14 @@ def consensus_scores(
     objective: Objective,
     sources: Sequence[str],
     decode: Callable[[Sequence[Sequence[int]]], list[str]],
+    temperature: float = 1.0,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Floats:
-    """The expected objective [J] of every hypothesis, Σ_j p_j R(y_i, y_j) over the hypotheses y_j of its sentence."""
+    """The expected objective [J] of every hypothesis, Σ_j p_j R(y_i, y_j) over the hypotheses y_j of its sentence.
+
+    p is the model's, to the power of 1 / temperature: beam search returns close relatives, and of a peaked distribution
+    only the first of them would count.
+    """
     texts, means, starts = decode(nbest.outputs()), nbest.mean_log_probabilities, nbest.starts
     expected = np.zeros(len(texts))
     for first in range(0, len(nbest), SENTENCES_AT_ONCE):
@@ -66,7 +74,7 @@ def consensus_scores(
         for sentence in range(first, min(first + SENTENCES_AT_ONCE, len(nbest))):
             own = range(int(starts[sentence]), int(starts[sentence] + nbest.counts[sentence]))
             log_p = nbest.log_probabilities[own.start : own.stop]
-            p = np.exp(log_p - log_p.max())
+            p = np.exp((log_p - log_p.max()) / temperature)
             p = p / p.sum()
             pairs += [
                 (hypothesis, other, sentence, float(weight))
@@ -86,6 +94,23 @@ def consensus_scores(
         np.add.at(expected, [hypothesis for hypothesis, _, _, _ in pairs], weights * np.array(scores))
         on_progress(min(SENTENCES_AT_ONCE, len(nbest) - first))
     return expected
+
+
+def level_lengths(nbest: NBest, scores: Floats, delta: float, length_alpha: float) -> Floats:
+    """The scores [J] plus a bonus a token, so that in the mean targets are as long as the model's best hypotheses.
+
+    An actor learns the length of its targets before anything else.  A consensus is shorter than what it is found in,
+    and BLEU's brevity penalty may then cost more than the consensus gains.
+    """
+    wanted, low, high = nbest.lengths[nbest.starts].mean(), -MAX_BONUS, MAX_BONUS
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        chosen = choose_targets(nbest, scores + middle * nbest.lengths, delta, length_alpha).hypotheses
+        if len(chosen) and nbest.lengths[chosen].mean() < wanted:
+            low = middle
+        else:
+            high = middle
+    return scores + high * nbest.lengths
 
 
 def choose_targets(nbest: NBest, scores: Floats, delta: float, length_alpha: float) -> Targets:

@@ -26,7 +26,14 @@ from training.policy.dev import DevScores, DevSet
 from training.policy.nbest import NBest, stored_nbest
 from training.policy.objectives import Objective
 from training.policy.progress import counting
-from training.policy.targets import Floats, choose_targets, consensus_scores, pseudo_corpus, score_hypotheses
+from training.policy.targets import (
+    Floats,
+    choose_targets,
+    consensus_scores,
+    level_lengths,
+    pseudo_corpus,
+    score_hypotheses,
+)
 from training.policy.watch import ActorState
 from training.recipes.run_folder import RunFolder
 from training.tokenizer.subwords import Subwords
@@ -123,15 +130,17 @@ class ActorData:
             # The actor's own outputs of every round so far; those of this round are decoded now.
             candidates = candidates.with_more(self._own_outputs(earlier, state.best_actor()))
         scores = self._scores(candidates, is_stored=number == 0)
-        targets = choose_targets(candidates, scores, self.settings.supervised.delta, self.config.decoding.length_alpha)
+        how, alpha = self.settings.supervised, self.config.decoding.length_alpha
+        levelled = level_lengths(candidates, scores, how.delta, alpha) if how.level else scores
+        targets = choose_targets(candidates, levelled, how.delta, alpha)
         if not len(targets.sentences):
             raise TrainingError(
                 f"all hypotheses of all {len(candidates):,} sentences were cut at the length limit, so that there is "
                 "nothing to learn from: train the model for longer, or raise decoding.max_length"
             )
         self.console.print(
-            f"round {number + 1}: {len(targets.sentences):,} targets, objective {targets.objective:.4f} "
-            f"against {targets.top_objective:.4f} of the model's own best",
+            f"round {number + 1}: {len(targets.sentences):,} targets, {how.choice} "
+            f"{scores[targets.hypotheses].mean():.4f}; the model's own best {scores[candidates.starts].mean():.4f}",
             highlight=False,
         )
         return pseudo_corpus(self.corpus, self.indices, candidates, targets)
@@ -142,7 +151,8 @@ class ActorData:
         # An objective of one's own may be another one tomorrow under the same name.
         if not is_stored or ":" in name:
             return self._score(candidates)
-        key = json.dumps([name, self.settings.objective_options, choice], sort_keys=True)
+        temperature = self.settings.supervised.temperature if choice == "consensus" else None
+        key = json.dumps([name, self.settings.objective_options, choice, temperature], sort_keys=True)
         path = self._nbest_folder() / f"scores-{choice}-{name}-{_digest(key.encode())}.npy"
         if not path.exists():
             scores = self._score(candidates)
@@ -154,7 +164,14 @@ class ActorData:
         if self.settings.supervised.choice == "objective":
             return score_hypotheses(candidates, self.objective, sources, references, self.target.decode_many)
         with counting(self.console, f"consensus in {self.objective.name}", len(candidates)) as advance:
-            return consensus_scores(candidates, self.objective, sources, self.target.decode_many, advance)
+            return consensus_scores(
+                candidates,
+                self.objective,
+                sources,
+                self.target.decode_many,
+                self.settings.supervised.temperature,
+                advance,
+            )
 
     def discard_rounds(self, name: str) -> None:
         """Remove the outputs of this actor's own rounds, which no other actor can use."""

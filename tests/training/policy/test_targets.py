@@ -5,7 +5,7 @@ from training.corpus.cache import TokenCorpus
 from training.decoding.hypothesis import Hypothesis
 from training.policy.nbest import NBest, stored_nbest
 from training.policy.objectives import Objective
-from training.policy.targets import choose_targets, consensus_scores, pseudo_corpus
+from training.policy.targets import choose_targets, consensus_scores, level_lengths, pseudo_corpus
 
 
 def hypothesis(ids, log_probability, is_truncated=False):
@@ -61,6 +61,25 @@ def test_consensus_is_the_expected_objective_against_the_other_hypotheses():
     ]
     found = consensus_scores(NBest.of(lists), SameLength(), ["a", "b"], lambda outputs: ["x" * len(o) for o in outputs])
     assert found.tolist() == pytest.approx([0.5, 0.5, 0.5, 0.5, 1.0])
+    # At temperature 2 the weights are √½ : ½ : ½, of which the first has √½ / (1 + √½) = √2 - 1.
+    warm = consensus_scores(
+        NBest.of([lists[0][:3]]), SameLength(), ["a"], lambda outputs: ["x" * len(o) for o in outputs], temperature=2.0
+    )
+    assert warm.tolist() == pytest.approx([2**0.5 - 1, 2 - 2**0.5, 2 - 2**0.5])
+
+
+def test_levelled_targets_are_as_long_as_the_best_hypotheses():
+    # Everybody's best has three tokens.  Scores prefer one token, by an advantage that differs between sentences.
+    lists = [[hypothesis([5, 6, 7], -1.0), hypothesis([5], -1.0), hypothesis([5, 6, 7, 8, 9], -1.0)] for _ in range(4)]
+    nbest = NBest.of(lists)
+    scores = np.array(
+        [value for lead in (0.02, 0.06, 0.1, 0.14) for value in (0.0, lead, -1.0 if lead < 0.1 else -0.3)]
+    )
+    plain = choose_targets(nbest, scores, delta=1.0, length_alpha=0.0)
+    assert nbest.lengths[plain.hypotheses].tolist() == [1, 1, 1, 1]
+    levelled = choose_targets(nbest, level_lengths(nbest, scores, 1.0, 0.0), delta=1.0, length_alpha=0.0)
+    # A bonus of 0.07 a token makes up for any lead, and none makes five tokens worth their price.
+    assert nbest.lengths[levelled.hypotheses].tolist() == [3, 3, 3, 3]
 
 
 def test_the_pairs_of_the_chosen_targets_make_a_corpus():

@@ -42,22 +42,24 @@ def sentence_bleu(hypothesis: str, reference: str) -> float:
 def bleu_of_words(hypothesis: Words, reference: Words) -> float:
     """The same of words that are split already."""
     reference_counts = count_ngrams(reference)
+    matches = [0] * (ORDER + 1)  # by the length of the n-gram
+    for gram, count in count_ngrams(hypothesis).items():
+        if gram in reference_counts:
+            matches[len(gram)] += min(count, reference_counts[gram])
     log_precision = 0.0
     for n in range(1, ORDER + 1):
-        grams = Counter(hypothesis[start : start + n] for start in range(len(hypothesis) - n + 1))
-        matches = sum(min(count, reference_counts.get(gram, 0)) for gram, count in grams.items())
         total = max(0, len(hypothesis) - n + 1)
         smoothing = 0 if n == 1 else 1
-        if matches + smoothing == 0:
+        if matches[n] + smoothing == 0:
             return 0.0
-        log_precision += math.log((matches + smoothing) / (total + smoothing)) / ORDER
+        log_precision += math.log((matches[n] + smoothing) / (total + smoothing)) / ORDER
     log_brevity = min(0.0, 1 - len(reference) / len(hypothesis))
     return math.exp(log_brevity + log_precision)
 
 
 @lru_cache(maxsize=1 << 14)
 def count_ngrams(words: Words) -> dict[Words, int]:
-    """Counts of all n-grams up to `ORDER`; kept, because one reference meets many hypotheses."""
+    """Counts of all n-grams up to `ORDER`; kept, because one sentence meets many others."""
     return Counter(words[start : start + n] for n in range(1, ORDER + 1) for start in range(len(words) - n + 1))
 
 
