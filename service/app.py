@@ -49,7 +49,8 @@ def create_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(title="Nudge", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.context = context
-    for router in (translate.router, meta.router, deepl.router, documentation.router(settings)):
+    app.router.routes.extend([translate.ROUTE, deepl.TRANSLATE_ROUTE])
+    for router in (meta.router, deepl.router, documentation.router(settings)):
         app.include_router(router)
     if settings.page and WEB_FOLDER.is_dir():
         page.mount(app, WEB_FOLDER)

@@ -1,22 +1,39 @@
 """Structured logs: one JSON object a line (or coloured text), each with the id of the request it belongs to.
 
 What users send and what they get back is never logged, nor is an API key: lines carry counts, codes and key ids.
+
+Our own lines go straight to standard error: there is one for every request, and the way through the standard library's
+logging takes five times as long.  Lines of libraries go through it and come out in the same form.
 """
 
 import logging
 import sys
+from typing import Any, TextIO
 
 import structlog
 
 
+class StderrLogger:
+    """Writes finished lines; its name is that of the part of the service that speaks."""
+
+    def __init__(self, name: str, stream: TextIO) -> None:
+        self.name = name
+        self._stream = stream
+
+    def msg(self, message: str) -> None:
+        self._stream.write(f"{message}\n")
+        self._stream.flush()
+
+    debug = info = warning = error = critical = exception = fatal = msg
+
+
 def configure_logging(log_format: str, level: str) -> None:
-    """Send our log lines and those of the libraries through one formatter to standard error."""
+    """Send our log lines and those of the libraries to standard error, in one form."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _without_colours,
     ]
     renderer: structlog.typing.Processor
     if log_format == "json":
@@ -24,20 +41,17 @@ def configure_logging(log_format: str, level: str) -> None:
         renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
     else:
         renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    stream = sys.stderr
     structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *shared,
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        processors=[*shared, renderer],
+        logger_factory=lambda name="nudge", *_: StderrLogger(name, stream),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared],
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared, _without_colours],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
@@ -51,9 +65,7 @@ def configure_logging(log_format: str, level: str) -> None:
         logger.propagate = name != "uvicorn.access"
 
 
-def _without_colours(
-    logger: structlog.typing.WrappedLogger, method: str, event: structlog.typing.EventDict
-) -> structlog.typing.EventDict:
+def _without_colours(logger: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
     """uvicorn says everything twice, once in colours."""
     event.pop("color_message", None)
     return event

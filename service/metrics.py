@@ -5,6 +5,7 @@ Each app has a registry of its own, so that two apps in one process (tests) do n
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from prometheus_client import (
     CollectorRegistry,
@@ -72,18 +73,49 @@ class Metrics:
         )
         self.refused = Counter("nudge_refused", "Requests refused, by error code", ["code"], registry=self.registry)
         self._costs: dict[tuple[str, str, str], DecodingCost] = {}
+        # A child is looked up by its labels, which takes longer than counting; there are few, so they are kept.
+        self._of_requests = lru_cache(maxsize=256)(self.requests.labels)
+        self._of_routes = lru_cache(maxsize=256)(self.request_seconds.labels)
+        self._of_kinds = lru_cache(maxsize=256)(self._children)
+
+    def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count one request that was answered."""
+        self._of_requests(route, method, str(status)).inc()
+        self._of_routes(route).observe(seconds)
 
     def count_translation(
-        self, pair: str, objective: str, decoder: str, *, characters: int, tokens: int, decode_s: float
+        self,
+        pair: str,
+        objective: str,
+        decoder: str,
+        *,
+        characters: int,
+        tokens: int,
+        decode_s: float,
+        seconds: float,
     ) -> None:
-        """Count one text that was translated."""
-        labels = (pair, objective, decoder)
-        self.translated_tokens.labels(*labels).inc(tokens)
-        self.decode_seconds.labels(*labels).inc(decode_s)
-        self.characters.labels(pair).inc(characters)
-        cost = self._costs.setdefault(labels, DecodingCost())
+        """Count one text that was translated, in `seconds` from its request."""
+        translation_seconds, translated_tokens, decode_seconds, translated_characters, cost = self._of_kinds(
+            pair, objective, decoder
+        )
+        translation_seconds.observe(seconds)
+        translated_tokens.inc(tokens)
+        decode_seconds.inc(decode_s)
+        translated_characters.inc(characters)
         cost.sentences_s += decode_s
         cost.tokens += tokens
+
+    def _children(
+        self, pair: str, objective: str, decoder: str
+    ) -> tuple[Histogram, Counter, Counter, Counter, DecodingCost]:
+        labels = (pair, objective, decoder)
+        return (
+            self.translation_seconds.labels(*labels),
+            self.translated_tokens.labels(*labels),
+            self.decode_seconds.labels(*labels),
+            self.characters.labels(pair),
+            self._costs.setdefault(labels, DecodingCost()),
+        )
 
     def milliseconds_per_token(self, pair: str, objective: str, decoder: str) -> float | None:
         """The mean time of a token of this kind since the start, or None if there was none."""

@@ -15,10 +15,15 @@ from service.settings import Settings
 
 log = structlog.get_logger("nudge.server")
 
+# An engine computes outside Python's lock and needs it for a moment after every step.  By default it would wait up to
+# 5 ms for an event loop that is busy with other requests: several steps' worth.
+SWITCH_INTERVAL_S = 5e-5
+
 
 def run_server(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM; running requests are finished first."""
     configure_logging(settings.log_format, settings.log_level)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     _check_models(settings)
     listener = _bind(settings.host, settings.port)
     server = uvicorn.Server(

@@ -72,21 +72,24 @@ async def charged(request: Request, caller: Caller, characters: int) -> AsyncIte
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
     """The result of `work`, which is cancelled as soon as the caller hangs up."""
-    working = asyncio.ensure_future(work)
-    watching = asyncio.ensure_future(_hang_up(request))
+    working = asyncio.current_task()
+    assert working is not None, "a request is served by a task"
+    is_gone = False
+
+    async def watch() -> None:
+        """Cancel the work when the caller is gone.  The body has been read, so nothing else can come."""
+        nonlocal is_gone
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        is_gone = True
+        working.cancel()
+
+    watching = asyncio.ensure_future(watch())
     try:
-        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise CallerGone
-        return working.result()
+        return await work
+    except asyncio.CancelledError:
+        if is_gone and not working.uncancel():
+            raise CallerGone from None
+        raise  # the server is stopping
     finally:
         watching.cancel()
-        if not working.done():
-            working.cancel()
-            await asyncio.wait((working,))
-
-
-async def _hang_up(request: Request) -> None:
-    """Return when the caller is gone.  The body has been read, so nothing else can come."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -9,7 +9,7 @@ import re
 import time
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.failures import describe, failure_response, to_nudge_error
@@ -48,9 +48,10 @@ class RequestScope:
         self._metrics = metrics
         self._max_body_bytes = max_body_bytes
         self._body_timeout_s = body_timeout_s
-        self._headers = dict(SECURITY_HEADERS)
+        headers = {**SECURITY_HEADERS, "Content-Security-Policy": DEFAULT_POLICY}
         if allows_other_origins:
-            self._headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+            headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -67,11 +68,10 @@ class RequestScope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                answer = MutableHeaders(scope=message)
-                answer["X-Request-ID"] = request_id
-                for name, value in self._headers.items():
-                    answer.setdefault(name, value)
-                answer.setdefault("Content-Security-Policy", DEFAULT_POLICY)
+                given = message.setdefault("headers", [])
+                names = {name for name, _ in given}
+                extra = [header for header in self._headers if header[0] not in names]
+                message["headers"] = [*given, *extra, (b"x-request-id", request_id.encode())]
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):
@@ -119,8 +119,7 @@ class RequestScope:
         """One log line and the metrics; the route's template stands for the path, which callers can invent."""
         route = getattr(scope.get("route"), "path", None) or ("page" if scope.get("endpoint") else "unmatched")
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.requests.labels(route, method, str(status)).inc()
-        self._metrics.request_seconds.labels(route).observe(seconds)
+        self._metrics.count_request(route, method, status, seconds)
         state = scope["state"]
         level = log.debug if route in _QUIET_ROUTES else log.info
         level(

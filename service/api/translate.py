@@ -4,7 +4,6 @@ import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -12,14 +11,13 @@ from service.api.answers import native_answer, stream_event
 from service.api.body import read_parameters
 from service.api.context import authenticate, charged, context_of, note, while_connected
 from service.api.parameters import Reader, read_options
+from service.api.route import BusyRoute
 from service.api.stream import Event, EventStream
 from service.keys.gate import Caller
 from service.translation.options import Options
 from service.translation.plan import Translation
 from service.translation.stream import translate_stream
 from service.translation.translate import translate
-
-router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,6 @@ class Ask:
         return sum(map(len, self.texts))
 
 
-@router.api_route("/translate", methods=["GET", "POST"])
 async def translate_route(request: Request) -> Response:
     """Translate one text or a list."""
     ask = await _read(request)
@@ -47,6 +44,9 @@ async def translate_route(request: Request) -> Response:
     async with charged(request, ask.caller, ask.characters):
         translations = await while_connected(request, run(request, ask))
     return JSONResponse(native_answer(ask.options, translations, ask.is_list, time.perf_counter() - ask.started))
+
+
+ROUTE = BusyRoute("/translate", translate_route, methods=["GET", "POST"])
 
 
 async def run(request: Request, ask: Ask) -> list[Translation]:
@@ -69,9 +69,14 @@ def count(request: Request, ask: Ask, translations: list[Translation]) -> None:
         pair = f"{translation.route.source}-{translation.route.target}"
         label = translation.objective.label
         metrics.count_translation(
-            pair, label, decoder, characters=len(text), tokens=translation.tokens, decode_s=translation.work_s
+            pair,
+            label,
+            decoder,
+            characters=len(text),
+            tokens=translation.tokens,
+            decode_s=translation.work_s,
+            seconds=seconds,
         )
-        metrics.translation_seconds.labels(pair, label, decoder).observe(seconds)
     note(
         request,
         texts=len(ask.texts),

@@ -61,14 +61,19 @@ async def _decode(plans: Sequence[Plan]) -> list[list[Output]]:
     for plan in plans:
         if plan.jobs:
             by_engine.setdefault(id(plan.pair), []).append(plan)
-    tasks = [asyncio.ensure_future(_submit(group)) for group in by_engine.values()]
+    outputs = {id(plan): result for results in await _submit_all(list(by_engine.values())) for plan, result in results}
+    return [outputs.get(id(plan), []) for plan in plans]
+
+
+async def _submit_all(groups: Sequence[Sequence[Plan]]) -> list[list[tuple[Plan, list[Output]]]]:
+    if len(groups) == 1:  # nearly always: no need for tasks
+        return [await _submit(groups[0])]
+    tasks = [asyncio.ensure_future(_submit(group)) for group in groups]
     try:
-        answered = await asyncio.gather(*tasks)
+        return await asyncio.gather(*tasks)
     finally:  # one engine's failure, or a caller who is gone, ends the work of the others
         for task in tasks:
             task.cancel()
-    outputs = {id(plan): result for results in answered for plan, result in results}
-    return [outputs.get(id(plan), []) for plan in plans]
 
 
 async def _submit(plans: Sequence[Plan]) -> list[tuple[Plan, list[Output]]]:

@@ -34,6 +34,6 @@ def test_batch_sizes_are_a_cumulative_histogram(metrics):
 
 def test_the_cost_of_a_token_is_time_by_tokens(metrics):
     assert metrics.milliseconds_per_token("xa-xb", "bleu", "greedy") is None
-    metrics.count_translation("xa-xb", "bleu", "greedy", characters=10, tokens=4, decode_s=0.010)
-    metrics.count_translation("xa-xb", "bleu", "greedy", characters=10, tokens=6, decode_s=0.020)
+    metrics.count_translation("xa-xb", "bleu", "greedy", characters=10, tokens=4, decode_s=0.010, seconds=0.02)
+    metrics.count_translation("xa-xb", "bleu", "greedy", characters=10, tokens=6, decode_s=0.020, seconds=0.03)
     assert metrics.milliseconds_per_token("xa-xb", "bleu", "greedy") == 3.0

@@ -1,0 +1,115 @@
+"""What HTTP, tokeniser and scheduler add to the engine's own time: `python tests/load/http_share.py`.
+
+The same sentences are translated by the engine alone, in this process and from ids to ids, and by a service over HTTP,
+from text to text; by as many callers, each of whom asks again as soon as it has its answer.  Both take their turn in
+every round.  The callers' own work is done on the same machine, and counts against the service.
+
+Sentences have about 20 tokens: everyday ones, strung together by commas.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from local_server import LocalServer, default_models, local_server
+from overhead import choose_pair, run_slice
+from paired import Round, Slice, compare, cpu_per_token, pooled, seconds_per_token, turns
+from rich.console import Console
+from rich.progress import track
+from traffic import Kind, Pair, read_sentences
+
+from service.bundle.loader import LoadedPair, load_bundle
+from service.engine.types import Job
+from service.text.tokeniser import Tokeniser
+
+TOKENS = 20
+ENGINE, SERVICE = "the engine alone", "the service"
+PLAIN = Kind(SERVICE, ({"objective": "none", "decoder": "greedy"},))
+WARM_UP_ROUNDS = 2
+
+
+def of_length(sentences: Sequence[str], tokeniser: Tokeniser, dice: random.Random) -> str:
+    """A text of one sentence with TOKENS tokens or a few more."""
+    text = ""
+    while tokeniser.count(text) < TOKENS - 2:
+        text = f"{text}, {dice.choice(sentences).rstrip('.?!')}".removeprefix(", ")
+    return f"{text}."
+
+
+async def run_engine(loaded: LoadedPair, jobs: Sequence[Job], callers: int) -> Slice:
+    """Decode all jobs, `callers` at a time."""
+    waiting = iter(jobs)
+    latencies: list[float] = []
+    tokens = 0
+
+    async def ask_on() -> None:
+        nonlocal tokens
+        for job in waiting:
+            began = time.perf_counter()
+            output = await loaded.engine.submit(job)
+            latencies.append(time.perf_counter() - began)
+            tokens += len(output.hypotheses[0].token_log_probabilities)
+
+    began, cpu_before = time.perf_counter(), time.process_time()
+    await asyncio.gather(*(ask_on() for _ in range(callers)))
+    return Slice(time.perf_counter() - began, tuple(latencies), tokens, time.process_time() - cpu_before)
+
+
+async def measure(server: LocalServer, pair: Pair, plan: argparse.Namespace, console: Console) -> list[Round]:
+    """Run all rounds."""
+    sentences = read_sentences(pair, plan.models)
+    loaded = await asyncio.to_thread(load_bundle, plan.models / pair.name)
+    no_actor = (0.0,) * len(loaded.manifest.actors)
+    rounds: list[Round] = []
+    for number in track(range(-WARM_UP_ROUNDS, plan.rounds), console=console, description="rounds", transient=True):
+        dice = random.Random(number)
+        texts = [of_length(sentences, loaded.tokeniser, dice) for _ in range(plan.requests)]
+        jobs = [Job(loaded.tokeniser.encode(text), no_actor) for text in texts]
+        slices: dict[str, Slice] = {}
+        for name in turns([ENGINE, SERVICE], number):
+            if name == ENGINE:
+                slices[name] = await run_engine(loaded, jobs, plan.callers)
+            else:
+                slices[name] = await run_slice(server, pair, PLAIN, texts, plan.callers)
+        if number >= 0:
+            rounds.append(slices)
+    await loaded.engine.close()
+    return rounds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, default=default_models(), help="folder of bundles (%(default)s)")
+    parser.add_argument("--pair", help="such as de-en; the first that is served by default")
+    parser.add_argument("--callers", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--requests", type=int, default=400, help="requests of a round (%(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("runs/overhead"), help="where the log goes (%(default)s)")
+    plan = parser.parse_args()
+    plan.models = plan.models.resolve()
+    console = Console() if sys.stdout.isatty() else Console(width=160)
+    with local_server(plan.models, plan.out / "service.log") as server:
+        pair = asyncio.run(choose_pair(server, plan.pair))
+        rounds = asyncio.run(measure(server, pair, plan, console))
+    tokens = pooled(rounds, SERVICE).tokens / (plan.rounds * plan.requests)
+    console.print(
+        f"{pair.model}, {plan.callers} callers, {plan.rounds} rounds of {plan.requests} requests, answers of"
+        f" {tokens:.1f} tokens on average:",
+        highlight=False,
+    )
+    for statistic, unit in ((seconds_per_token, "time"), (cpu_per_token, "CPU time")):
+        estimate = compare(rounds, SERVICE, ENGINE, statistic)
+        engine, service = (1e3 * statistic(pooled(rounds, name)) for name in (ENGINE, SERVICE))
+        console.print(
+            f"  {unit} of a token: {engine:.3f} ms in the engine alone, {service:.3f} ms in the service,"
+            f" ×{estimate.ratio:.3f} \\[{estimate.low:.3f}, {estimate.high:.3f}]",
+            highlight=False,
+        )
+
+
+if __name__ == "__main__":
+    main()
