@@ -6,15 +6,17 @@ negative b shorter ones.  The bonus is tuned on the dev set for the objective th
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 
 from training.corpus.cache import EOS
+from training.decoding.greedy import greedy
 from training.nmt.model import TranslationModel
 from training.policy.dev import DevSet
+from training.policy.objectives import Objective
 
 BONUSES = (-3.0, -2.0, -1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
@@ -41,9 +43,17 @@ def with_length_bonus(model: TranslationModel, bonus: float) -> TranslationModel
     return biased
 
 
-def tune_length_bonus(model: TranslationModel, dev: DevSet, bonuses: Sequence[float] = BONUSES) -> TunedBonus:
-    """Try every bonus on the dev set; of equals the one closest to none wins."""
-    tried = [
-        TunedBonus(bonus, dev.measure_variant(with_length_bonus(model, bonus), model).objective) for bonus in bonuses
-    ]
-    return max(tried, key=lambda one: (one.objective, -abs(one.bonus)))
+def tune_length_bonuses(
+    model: TranslationModel, dev: DevSet, objectives: Mapping[str, Objective], bonuses: Sequence[float] = BONUSES
+) -> dict[str, TunedBonus]:
+    """For each objective the bonus that serves it best on the dev set; of equals the one closest to none wins.
+
+    The outputs of a bonus are the same for every objective, so each is decoded once.
+    """
+    tried: dict[str, list[TunedBonus]] = {name: [] for name in objectives}
+    for bonus in bonuses:
+        outputs = greedy(with_length_bonus(model, bonus), dev.source_ids, limits=dev.limits)
+        translations, _ = dev.translations(model, outputs)
+        for name, objective in objectives.items():
+            tried[name].append(TunedBonus(bonus, objective.corpus_score(translations)))
+    return {name: max(found, key=lambda one: (one.objective, -abs(one.bonus))) for name, found in tried.items()}

@@ -49,23 +49,25 @@ class DevSet:
         acted_on = model if actor is None else model_for(model, actor)
         return self.judge(model, greedy(acted_on, self.source_ids, limits=self.limits, actor=actor))
 
-    def measure_variant(self, variant: TranslationModel, judge: TranslationModel) -> DevScores:
-        """Decode greedily with a changed model; probabilities are those of `judge`, the frozen one."""
-        return self.judge(judge, greedy(variant, self.source_ids, limits=self.limits))
-
     def judge(self, model: TranslationModel, hypotheses: Sequence[Hypothesis]) -> DevScores:
         """Score outputs, however they came about; probabilities are those of `model`."""
-        outputs = [one.ids for one in hypotheses]
-        texts = self.decode(outputs)
-        token_scores = score_under_model(
-            model, self.source_ids, outputs, truncated=[one.is_truncated for one in hypotheses]
-        )
-        means = [sum(row) / max(1, len(row)) for row in token_scores]
-        translations = Translations(self.sources, texts, self.references, means)
+        translations, token_scores = self.translations(model, hypotheses)
+        words = sum(len(split_words(text)) for text in translations.hypotheses)
         return DevScores(
             objective=self.objective.corpus_score(translations),
             bleu=100 * SentenceBleu().corpus_score(translations),
             chrf=100 * Chrf().corpus_score(translations),
             log_probability=sum(map(sum, token_scores)) / max(1, sum(map(len, token_scores))),
-            length_ratio=sum(len(split_words(text)) for text in texts) / max(1, self._reference_words),
+            length_ratio=words / max(1, self._reference_words),
         )
+
+    def translations(
+        self, model: TranslationModel, hypotheses: Sequence[Hypothesis]
+    ) -> tuple[Translations, list[tuple[float, ...]]]:
+        """Outputs with all that an objective may look at, and the log-probabilities of their tokens under `model`."""
+        outputs = [one.ids for one in hypotheses]
+        token_scores = score_under_model(
+            model, self.source_ids, outputs, truncated=[one.is_truncated for one in hypotheses]
+        )
+        means = [sum(row) / max(1, len(row)) for row in token_scores]
+        return Translations(self.sources, self.decode(outputs), self.references, means), token_scores

@@ -22,7 +22,7 @@ from training.evaluation.prepared_set import Decode, Measurement, PreparedSet
 from training.nmt.checkpoint import load_model, write_atomically
 from training.policy.actor import PlainActor, model_for
 from training.policy.actor_file import load_actor, load_facts
-from training.policy.controls import tune_length_bonus, with_length_bonus
+from training.policy.controls import tune_length_bonuses, with_length_bonus
 from training.policy.dev import DevScores
 from training.policy.objectives import Objective, Translations, load_objective
 from training.policy.soothsayer import Tuned
@@ -69,19 +69,14 @@ class RunMeasuring:
 
     def _tune_bonuses(self) -> dict[str, float]:
         """For each objective, the length bonus that is best for it on the dev set."""
-        bonuses = {}
-        for facts in self.facts.values():
-            if facts["objective"] in bonuses:
-                continue
-            options = facts.get("settings", {}).get("objective_options", {})
-            data = self._data(ActorTraining(objective=facts["objective"], objective_options=options))
-            tuned = tune_length_bonus(self.model, data.dev)
-            bonuses[facts["objective"]] = tuned.bonus
+        objectives = {facts["objective"]: self.objectives[name] for name, facts in self.facts.items()}
+        data = self._data(ActorTraining(objective="bleu", dev_sentences=ALL_SENTENCES))
+        tuned = tune_length_bonuses(self.model, data.dev, objectives)
+        for name, one in tuned.items():
             self.console.print(
-                f"length bonus for {facts['objective']}: {tuned.bonus:+g} ({tuned.objective:.4f} on {data.dev_name})",
-                highlight=False,
+                f"length bonus for {name}: {one.bonus:+g} ({one.objective:.4f} on {data.dev_name})", highlight=False
             )
-        return bonuses
+        return {name: one.bonus for name, one in tuned.items()}
 
     def dev_baselines(self) -> dict[str, DevScores]:
         """Greedy decoding and beam search on the dev set that actors are chosen on."""

@@ -32,16 +32,17 @@ class Chrf(Objective):
 
 def sentence_chrf(hypothesis: str, reference: str) -> float:
     """chrF2 of one sentence, between 0 and 1."""
+    own, own_length = _ngrams(hypothesis)
+    other, other_length = _ngrams(reference)
+    matches = [0] * (ORDER + 1)  # by the length of the n-gram
+    for gram in own.keys() & other.keys():
+        count, limit = own[gram], other[gram]
+        matches[len(gram)] += count if count < limit else limit
     precision = recall = 0.0
-    orders = 0
-    for own, other in zip(_ngrams(hypothesis), _ngrams(reference), strict=True):
-        own_total, other_total = sum(own.values()), sum(other.values())
-        if not own_total or not other_total:
-            continue
-        matches = sum(min(count, other[gram]) for gram, count in own.items() if gram in other)
-        precision += matches / own_total
-        recall += matches / other_total
-        orders += 1
+    orders = min(ORDER, own_length, other_length)  # longer n-grams do not occur on both sides
+    for n in range(1, orders + 1):
+        precision += matches[n] / (own_length - n + 1)
+        recall += matches[n] / (other_length - n + 1)
     if not orders or not precision + recall:
         return 0.0
     precision, recall = precision / orders, recall / orders
@@ -49,8 +50,8 @@ def sentence_chrf(hypothesis: str, reference: str) -> float:
 
 
 @lru_cache(maxsize=1 << 13)
-def _ngrams(text: str) -> tuple[Counter[str], ...]:
+def _ngrams(text: str) -> tuple[dict[str, int], int]:
+    """Counts of all n-grams up to `ORDER` of the text without its spaces, and its length."""
     characters = "".join(text.split())
-    return tuple(
-        Counter(characters[start : start + n] for start in range(len(characters) - n + 1)) for n in range(1, ORDER + 1)
-    )
+    grams = (characters[start : start + n] for n in range(1, ORDER + 1) for start in range(len(characters) - n + 1))
+    return Counter(grams), len(characters)
