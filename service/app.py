@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import gc
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -16,6 +18,7 @@ from service.api import deepl, documentation, meta, page, translate
 from service.api.context import Context
 from service.api.failures import handle_failure
 from service.api.middleware import RequestScope
+from service.api.short_way import AppWithShortWay, BusyRoute
 from service.bundle.registry import Registry
 from service.engine.types import EngineSettings
 from service.keys.gate import Gate
@@ -27,6 +30,12 @@ log = structlog.get_logger("nudge.app")
 
 WEB_FOLDER = Path(__file__).resolve().parent / "web"
 _SAVE_USAGE_EVERY_S = 10.0
+BUSY_ROUTES = [
+    BusyRoute("POST", "/translate", translate.translate_route),
+    BusyRoute("GET", "/translate", translate.translate_route),
+    BusyRoute("POST", "/v2/translate", deepl.translate_route),
+]
+GC_THRESHOLDS = (20_000, 20, 20)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -47,24 +56,26 @@ def create_app(settings: Settings) -> FastAPI:
         await registry.close()
         context.gate.save()
 
-    app = FastAPI(title="Nudge", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    app = AppWithShortWay(title="Nudge", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.context = context
-    app.router.routes.extend([translate.ROUTE, deepl.TRANSLATE_ROUTE])
-    for router in (meta.router, deepl.router, documentation.router(settings)):
+    for router in (translate.router, meta.router, deepl.router, documentation.router(settings)):
         app.include_router(router)
     if settings.page and WEB_FOLDER.is_dir():
         page.mount(app, WEB_FOLDER)
     # FastAPI would answer these two itself, in a shape no client of ours can read; all else ends in RequestScope.
     app.add_exception_handler(HTTPException, handle_failure)
     app.add_exception_handler(RequestValidationError, handle_failure)
-    app.add_middleware(
+    around = partial(
         RequestScope,
         metrics=context.metrics,
         max_body_bytes=settings.max_body_bytes,
         body_timeout_s=settings.body_timeout_s,
         allows_other_origins=bool(settings.cors_origins),
     )
-    if settings.cors_origins:
+    app.add_middleware(around)
+    if not settings.cors_origins:
+        app.shorten(BUSY_ROUTES, around)
+    else:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
@@ -88,9 +99,17 @@ async def _load(context: Context) -> None:
     except Exception:
         log.exception("loading_failed")
         raise
+    _tame_garbage_collection()
     context.is_started = True
     pairs = ["-".join(loaded.pair) for loaded in context.registry.pairs()]
     log.info("ready", pairs=pairs, seconds=round(time.perf_counter() - started, 2))
+
+
+def _tame_garbage_collection() -> None:
+    """What is loaded stays, so it need not be looked through again and again; and a request leaves few cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 async def _save_usage(gate: Gate) -> None:

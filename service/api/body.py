@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from service.errors import InvalidRequest, UnsupportedMediaType
+from service.errors import CallerGone, InvalidRequest, UnsupportedMediaType
 
 _MAX_FIELDS = 20_000
 
@@ -26,7 +26,9 @@ class Parameters(dict[str, Any]):
 
 async def read_parameters(request: Request) -> Parameters:
     """Gather query string and body; InvalidRequest or UnsupportedMediaType if the body cannot be read."""
-    parameters = Parameters(_gather(request.query_params.multi_items()))
+    parameters = Parameters()
+    if request.scope["query_string"]:
+        parameters.update(_gather(request.query_params.multi_items()))
     body = await _read_body(request)
     parameters.update(body)
     parameters.is_typed = body.is_typed
@@ -37,7 +39,7 @@ async def _read_body(request: Request) -> Parameters:
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type == "multipart/form-data":
         return await _read_multipart(request)
-    raw = await request.body()
+    raw = await _raw_body(request)
     if not raw.strip():
         return Parameters()
     if content_type == "application/json" or content_type.endswith("+json") or (not content_type and raw[:1] == b"{"):
@@ -45,6 +47,18 @@ async def _read_body(request: Request) -> Parameters:
     if content_type in ("application/x-www-form-urlencoded", ""):
         return _read_form(raw)
     raise UnsupportedMediaType(content_type)
+
+
+async def _raw_body(request: Request) -> bytes:
+    parts: list[bytes] = []
+    has_more = True
+    while has_more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise CallerGone
+        parts.append(message.get("body", b""))
+        has_more = message.get("more_body", False)
+    return b"".join(parts)
 
 
 def _read_json(raw: bytes) -> Parameters:

@@ -10,7 +10,6 @@ from starlette.responses import JSONResponse, Response
 from service.api.body import read_parameters
 from service.api.context import authenticate, charged, context_of, while_connected
 from service.api.parameters import Reader, read_blend, read_search
-from service.api.route import BusyRoute
 from service.api.translate import Ask, run
 from service.errors import InvalidParameter
 from service.text.languages import base_code, name_of
@@ -29,6 +28,7 @@ REGIONS = {
 UNLIMITED = 1_000_000_000_000
 
 
+@router.post("/translate")
 async def translate_route(request: Request) -> Response:
     """Translate texts."""
     ask = await _read(request)
@@ -41,9 +41,6 @@ async def translate_route(request: Request) -> Response:
             ]
         }
     )
-
-
-TRANSLATE_ROUTE = BusyRoute("/v2/translate", translate_route, methods=["POST"])
 
 
 @router.api_route("/languages", methods=["GET", "POST"])

@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -11,13 +12,14 @@ from service.api.answers import native_answer, stream_event
 from service.api.body import read_parameters
 from service.api.context import authenticate, charged, context_of, note, while_connected
 from service.api.parameters import Reader, read_options
-from service.api.route import BusyRoute
 from service.api.stream import Event, EventStream
 from service.keys.gate import Caller
 from service.translation.options import Options
 from service.translation.plan import Translation
 from service.translation.stream import translate_stream
 from service.translation.translate import translate
+
+router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Ask:
         return sum(map(len, self.texts))
 
 
+@router.api_route("/translate", methods=["GET", "POST"])
 async def translate_route(request: Request) -> Response:
     """Translate one text or a list."""
     ask = await _read(request)
@@ -44,9 +47,6 @@ async def translate_route(request: Request) -> Response:
     async with charged(request, ask.caller, ask.characters):
         translations = await while_connected(request, run(request, ask))
     return JSONResponse(native_answer(ask.options, translations, ask.is_list, time.perf_counter() - ask.started))
-
-
-ROUTE = BusyRoute("/translate", translate_route, methods=["GET", "POST"])
 
 
 async def run(request: Request, ask: Ask) -> list[Translation]:

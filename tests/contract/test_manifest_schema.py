@@ -104,7 +104,9 @@ def test_manifest_without_a_required_key_is_refused(manifest, key):
         validate_manifest(manifest)
 
 
-@pytest.mark.parametrize("name", ["encoder.onnx", "step.onnx", "golden.jsonl", "MODEL_CARD.md", "tokenizer.model", "output.model"])
+@pytest.mark.parametrize(
+    "name", ["encoder.onnx", "step.onnx", "golden.jsonl", "MODEL_CARD.md", "tokenizer.model", "output.model"]
+)
 def test_manifest_without_a_required_file_is_refused(manifest, name):
     del manifest["files"][name]
     with pytest.raises(ExportError, match=name):

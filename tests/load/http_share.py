@@ -33,11 +33,11 @@ WARM_UP_ROUNDS = 2
 
 
 def of_length(sentences: Sequence[str], tokeniser: Tokeniser, dice: random.Random) -> str:
-    """A text of one sentence with TOKENS tokens or a few more."""
-    text = ""
-    while tokeniser.count(text) < TOKENS - 2:
-        text = f"{text}, {dice.choice(sentences).rstrip('.?!')}".removeprefix(", ")
-    return f"{text}."
+    """A text of one sentence with TOKENS tokens, or one or two more or less."""
+    while True:
+        text = ", ".join(one.rstrip(".?!") for one in dice.choices(sentences, k=dice.choice((1, 2, 3)))) + "."
+        if abs(tokeniser.count(text) - TOKENS) <= 2:
+            return text
 
 
 async def run_engine(loaded: LoadedPair, jobs: Sequence[Job], callers: int) -> Slice:
