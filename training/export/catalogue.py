@@ -23,9 +23,9 @@ This page is written from the bundles' manifests by `nudge-train catalogue`.
 """
 
 LEGEND = """\
-A request names its objective (`objective=bleu`); `none` is plain greedy decoding. In brackets is the change against plain
-greedy, \\* where a paired bootstrap finds it significant (p < 0.05). Perplexity is the frozen model's own, of the words chosen;
-length is that of the output over the reference's.
+A request names its objective (`objective=bleu`); `none` is plain greedy decoding. In brackets is the change against
+plain greedy, \\* where a paired bootstrap finds it significant (p < 0.05). Perplexity is the frozen model's own, of the
+words chosen; length is that of the output over the reference's.
 """
 
 

@@ -47,6 +47,7 @@ class TrainingState:
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  # of all processes; evaluations are not counted, as in `seconds`
     loss_sum: float = 0.0
     loss_tokens: int = 0
     bad_updates: int = 0
@@ -56,7 +57,16 @@ class TrainingState:
         """Tensors and plain values only, so that loading runs no code."""
         plain = {
             name: getattr(self, name)
-            for name in ("step", "tokens", "seconds", "loss_sum", "loss_tokens", "bad_updates", "averaged")
+            for name in (
+                "step",
+                "tokens",
+                "seconds",
+                "cpu_seconds",
+                "loss_sum",
+                "loss_tokens",
+                "bad_updates",
+                "averaged",
+            )
         }
         return plain | {
             "model": self.model.state_dict(),
@@ -117,9 +127,10 @@ def train(
     batches = stream.batches(start_step=state.step * share)
     state.model.product_dtype = torch.bfloat16 if config.precision == "bf16" else torch.float32
     while state.step < config.max_steps and not _has_stalled(state, config.patience):
-        began = time.monotonic()
+        began, cpu_began = time.monotonic(), time.process_time()
         loss, rate = update(state, batches, share, config, processes)
         state.seconds += time.monotonic() - began
+        state.cpu_seconds += (time.process_time() - cpu_began) * processes.world  # they do equal shares
         observer.updated(state, loss, rate)
         is_last = state.step == config.max_steps
         if state.step % config.evaluate_every == 0 or is_last:

@@ -290,8 +290,8 @@ def _provenance(
         facts["config"] = config_file.name if config_file.is_absolute() else config_file.as_posix()
     if "steps" in training:
         facts["steps"] = training["steps"]
-    if "minutes" in training:
-        facts["cpu_hours"] = round(training["minutes"] / 60, 2)
+    if "cpu_minutes" in training:
+        facts["cpu_hours"] = round(training["cpu_minutes"] / 60, 2)
     return facts
 
 

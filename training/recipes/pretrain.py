@@ -189,6 +189,7 @@ def _finish(state: TrainingState, config: Config, run: RunFolder, dev: DevSet, c
         "steps": state.step,
         "target_words": state.tokens,
         "minutes": round(state.seconds / 60, 1),
+        "cpu_minutes": round(state.cpu_seconds / 60, 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     save_model(run.path, model, config, facts)
