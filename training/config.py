@@ -263,6 +263,18 @@ class PolicyGradient(Section):
     patience: Positive = Field(default=10, description="looks without a better dev objective before training stops")
 
 
+class Join(Section):
+    """Put actors of other seeds side by side: one plain actor whose action is the mean of theirs, times a gain."""
+
+    parts: str = Field(default="", description="the actors <parts>-1, <parts>-2, … of this run")
+    size: Positive = Field(default=4, description="how many; seed 1 takes the first so many, seed 2 the next, …")
+    gains: tuple[float, ...] = Field(default=(1.0, 1.5, 2.0, 2.5), description="gains to choose from on the dev set")
+
+    def names(self, seed: int) -> list[str]:
+        """The parts of the joined actor with this seed."""
+        return [f"{self.parts}-{self.size * (seed - 1) + number}" for number in range(1, self.size + 1)]
+
+
 class ActorTraining(Section):
     """One actor: the objective it serves and how it is trained."""
 
@@ -270,7 +282,7 @@ class ActorTraining(Section):
     objective_options: dict[str, bool | int | float | str] = Field(
         default_factory=dict, description="keyword options of the objective, such as concise's length and weight"
     )
-    method: Literal["supervised", "dpg"] = "supervised"
+    method: Literal["supervised", "dpg", "join"] = "supervised"
     hidden: Positive = Field(default=32, description="tanh units of the actor")
     variant: Literal["plain", "gated", "recurrent", "constant"] = Field(
         default="plain", description="plain and constant can be exported; the others are for measuring"
@@ -288,6 +300,13 @@ class ActorTraining(Section):
     )
     supervised: Supervised = Supervised()
     dpg: PolicyGradient = PolicyGradient()
+    join: Join = Join()
+
+    @model_validator(mode="after")
+    def a_joined_actor_has_parts(self) -> Self:
+        if self.method == "join" and not self.join.parts:
+            raise ValueError('method = "join" needs join.parts, the name of the actors to put side by side')
+        return self
 
     @model_validator(mode="after")
     def noise_leaves_a_memory_alone(self) -> Self:

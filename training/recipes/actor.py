@@ -21,15 +21,16 @@ from training.nmt.allocator import keep_freed_memory
 from training.nmt.checkpoint import load_description, load_model, load_state, save_state, write_atomically
 from training.policy import dpg_training, supervised
 from training.policy.actor import PlainActor, build_actor
-from training.policy.actor_file import save_actor
+from training.policy.actor_file import load_actor, save_actor
 from training.policy.critic import Critic
 from training.policy.curve import draw_actor_curve
 from training.policy.dpg import PolicyGradientLearner
 from training.policy.dpg_training import PolicyGradientTraining
+from training.policy.joining import join
 from training.policy.objectives import load_objective
 from training.policy.progress import ActorDisplay
 from training.policy.returns import TrueReturns
-from training.policy.watch import ActorState, Look
+from training.policy.watch import ActorState, Look, record_look, start_state, weights_of
 from training.recipes.actor_data import ActorData
 from training.recipes.adopt import adopt
 from training.recipes.run_folder import RunFolder
@@ -182,7 +183,23 @@ def train_actor(
 
 
 def _train(settings: ActorTraining, data: ActorData, actor: PlainActor, observer: "ActorObserver") -> ActorState:
-    return (_train_dpg if settings.method == "dpg" else _train_supervised)(settings, data, actor, observer)
+    methods = {"dpg": _train_dpg, "supervised": _train_supervised, "join": _join}
+    return methods[settings.method](settings, data, actor, observer)
+
+
+def _join(settings: ActorTraining, data: ActorData, actor: PlainActor, observer: "ActorObserver") -> ActorState:
+    """Nothing is learnt: each gain is an "update", looked at on the dev set, and the best one is kept."""
+    names = settings.join.names(settings.seed)
+    parts = [load_actor(data.run.actor(name), data.model.sizes) for name in names]
+    joined = join(parts, gain=0.0)
+    state = start_state(joined, torch.optim.SGD(joined.parameters(), lr=0.0))
+    observer.looked(state, record_look(state, data.measure(joined), {}))
+    for gain in settings.join.gains:
+        state.update += 1
+        state.averaged = weights_of(join(parts, gain))
+        observer.looked(state, record_look(state, data.measure(state.candidate()), {"gain": gain}))
+    observer.checkpoint(state)
+    return state
 
 
 def _train_supervised(
@@ -286,8 +303,8 @@ def _finish(
         "optimises": data.objective.optimises,
         "method": describe_method(settings),
         "variant": settings.variant,
-        "hidden": 1 if settings.variant == "constant" else settings.hidden,
-        "sees_previous_word": settings.sees_previous_word,
+        "hidden": state.actor.output.in_features,
+        "sees_previous_word": state.actor.sees_previous_word,
         "seed": settings.seed,
         "gains": [
             {
@@ -332,6 +349,8 @@ def describe_method(settings: ActorTraining) -> str:
         by = "consensus targets" if how.choice == "consensus" else "targets"
         dropout = f", dropout {how.dropout:g}" if how.dropout else ""
         return f"supervised, {how.loss} loss, {by} within {how.delta:g} nats of {how.nbest}-best{rounds}{dropout}"
+    if settings.method == "join":
+        return f"the mean of {settings.join.size} supervised actors ({settings.join.parts}), its gain chosen on dev"
     weights = "vanilla" if settings.dpg.vanilla else "critic-aware"
     origin = f", from {settings.dpg.start}" if settings.dpg.start else ""
     return f"deterministic policy gradient, {weights}{origin}"

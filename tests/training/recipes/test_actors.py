@@ -30,6 +30,7 @@ def config(tiny_config):
         "first": quick(seeds=2, supervised=QUICK | {"choice": "consensus", "dropout": 0.2}),
         "second": quick(method="dpg", seeds=2, dpg=QUICK_DPG | {"start": "first"}),
         "still": quick(variant="constant"),
+        "whole": quick(method="join", join={"parts": "first", "size": 2, "gains": (0.5, 1.0)}),
     }
     return tiny_config.model_copy(update={"actors": actors})
 
@@ -46,8 +47,8 @@ def run(tiny_run, tiny_config, tmp_path):
 
 def test_an_actor_of_several_seeds_has_as_many_members(config):
     found = dict(members(config))
-    assert list(found) == ["first-1", "first-2", "second-1", "second-2", "still"]
-    assert [settings.seed for settings in found.values()] == [1, 2, 1, 2, 1]
+    assert list(found) == ["first-1", "first-2", "second-1", "second-2", "still", "whole"]
+    assert [settings.seed for settings in found.values()] == [1, 2, 1, 2, 1, 1]
     assert (found["second-1"].dpg.start, found["second-2"].dpg.start) == ("first-1", "first-2")
     # They differ in their seed alone.
     assert found["first-1"] == found["first-2"].model_copy(update={"seed": 1})
@@ -56,7 +57,11 @@ def test_an_actor_of_several_seeds_has_as_many_members(config):
 def test_all_are_trained_once_and_a_changed_one_only_when_told_to(config, run, quiet):
     train_all(config, run, console=quiet)
     trained = {path: path.stat().st_mtime_ns for path in run.actors.glob("*.safetensors")}
-    assert sorted(path.stem for path in trained) == ["first-1", "first-2", "second-1", "second-2", "still"]
+    assert sorted(path.stem for path in trained) == ["first-1", "first-2", "second-1", "second-2", "still", "whole"]
+    whole = json.loads((run.actors / "whole.json").read_text())
+    assert (whole["hidden"], whole["method"]) == (8, "the mean of 2 supervised actors (first), its gain chosen on dev")
+    looks = json.loads((run.reports / "actors" / "whole.json").read_text())
+    assert [look["measures"].get("gain") for look in looks] == [None, 0.5, 1.0]
     method = json.loads((run.actors / "first-1.json").read_text())["method"]
     assert method == "supervised, margin loss, consensus targets within 0.5 nats of 3-best, dropout 0.2"
     (run.actors / "still.safetensors").unlink()
@@ -72,5 +77,5 @@ def test_all_are_trained_once_and_a_changed_one_only_when_told_to(config, run, q
 
 
 def test_a_table_that_the_config_does_not_have_is_named(config, run, quiet):
-    with pytest.raises(TrainingError, match=r"no \[actors.thirst\]; it has: first, second, still"):
+    with pytest.raises(TrainingError, match=r"no \[actors.thirst\]; it has: first, second, still, whole"):
         train_all(config, run, ["thirst"], console=quiet)
