@@ -1,0 +1,51 @@
+"""Twenty everyday sentences for each direction, written for this test, with words of which a right answer has one.
+
+A word stands for its family (`teach` for teacher and teaches); alternatives are separated by bars.
+"""
+
+EVERYDAY = {
+    "de-en": [
+        ("Mein Bruder hat gestern sein neues Fahrrad im Regen stehen lassen.", "brother", "bicycle|bike", "rain"),
+        ("Kannst du mir bitte sagen, wo der nächste Bahnhof ist?", "tell|say", "station"),
+        ("Wir essen heute Abend um 19 Uhr bei meiner Tante.", "eat|dinner|dining", "19|7|seven", "aunt"),
+        ("Die Katze schläft schon den ganzen Tag auf dem Sofa.", "cat", "sleep|slept|asleep", "sofa|couch"),
+        ("Ich habe leider vergessen, die Milch zu kaufen.", "forg", "milk", "buy"),
+        ("Morgen früh muss ich um sechs Uhr aufstehen.", "tomorrow", "six|6", "get up|wake|rise|stand"),
+        ("Das Wetter war im Urlaub leider sehr schlecht.", "weather", "bad|poor"),
+        ("Meine Schwester lernt seit drei Jahren Spanisch.", "sister", "three|3", "spanish"),
+        ("Warum bist du gestern nicht zur Schule gegangen?", "why", "school"),
+        ("Der Bus kommt heute zehn Minuten später.", "bus", "ten|10", "minutes"),
+        ("Ich trinke meinen Kaffee am liebsten ohne Zucker.", "coffee", "sugar", "without|no"),
+        ("Sie hat das ganze Buch an einem Wochenende gelesen.", "she", "book", "week"),
+        ("Unser Nachbar hat einen sehr großen Hund.", "neighb", "dog", "big|large|great|huge"),
+        ("Das Fenster in der Küche ist kaputt.", "window", "kitchen", "broken|broke"),
+        ("Kommst du am Samstag mit ins Kino?", "saturday", "cinema|movie|film|theater"),
+        ("Ich glaube, dass er die Wahrheit sagt.", "believe|think", "truth|true"),
+        ("Der Arzt sagt, ich soll mehr Wasser trinken.", "doctor|physician", "water", "drink"),
+        ("Sie wohnen in einem kleinen Haus am Meer.", "live|reside", "house", "sea|ocean"),
+        ("Er hat seinen Schlüssel im Auto liegen lassen.", "key", "car"),
+        ("Danke für deine Hilfe, das war sehr nett von dir.", "thank", "help", "nice|kind"),
+    ],
+    "en-de": [
+        ("My brother left his new bicycle out in the rain yesterday.", "bruder", "rad", "regen"),
+        ("Could you please tell me where the nearest station is?", "sagen", "bahnhof|station"),
+        ("We are having dinner at my aunt's house at seven tonight.", "abend|essen", "tante", "sieben|7"),
+        ("The cat has been sleeping on the sofa all day.", "katze", "schl", "sofa|couch"),
+        ("Unfortunately I forgot to buy the milk.", "leider|unglücklicherweise", "verg", "milch"),
+        ("Tomorrow morning I have to get up at six.", "morgen", "sechs|6", "auf"),
+        ("The weather was very bad during the holidays.", "wetter", "schlecht|übel|schlimm"),
+        ("My sister has been learning Spanish for three years.", "schwester", "drei|3", "spanisch"),
+        ("Why didn't you go to school yesterday?", "warum|weshalb|wieso", "schule", "gestern"),
+        ("The bus is ten minutes late today.", "bus", "zehn|10", "minuten"),
+        ("I like to drink my coffee without sugar.", "kaffee", "zucker", "ohne"),
+        ("She read the whole book in one weekend.", "sie", "buch", "woche"),
+        ("Our neighbour has a very big dog.", "nachbar", "hund", "groß"),
+        ("The window in the kitchen is broken.", "fenster", "küche", "kaputt|broch|defekt"),
+        ("Are you coming to the cinema with us on Saturday?", "samstag|sonnabend", "kino|film"),
+        ("I believe that he is telling the truth.", "glaub|denke", "wahrheit"),
+        ("The doctor says I should drink more water.", "arzt|doktor", "wasser", "trink"),
+        ("They live in a small house by the sea.", "leb|wohn", "haus", "meer|see"),
+        ("He left his keys in the car.", "schlüssel", "auto|wagen"),
+        ("Thank you for your help, that was very kind of you.", "dank", "hilfe|half", "nett|freundlich|lieb"),
+    ],
+}

@@ -1,0 +1,124 @@
+"""The bundles that ship, over HTTP: everyday sentences come out right or nearly so, odd input comes out sane."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from everyday import EVERYDAY
+
+MODELS = Path(__file__).resolve().parents[2] / "models"
+PAIRS = [pair for pair in EVERYDAY if (MODELS / pair / "manifest.json").is_file()]
+OBJECTIVES = ["none", "bleu", "perplexity", "chrf", "concise"]
+WORDS_RIGHT = 0.75
+
+pytestmark = pytest.mark.skipif(not PAIRS, reason="no bundle ships in models/")
+
+ODD = {
+    "de": ["Hund", "GUTEN MORGEN!!!", "Hallo 😀 Welt", "3,50 €", "Angela Merkel", "2023", "Ja.", "!!!", "Tschüss :-)"],
+    "en": ["dog", "GOOD MORNING!!!", "Hello 😀 world", "$3.50", "Barack Obama", "2023", "Yes.", "!!!", "Bye :-)"],
+}
+PARAGRAPH = {
+    "de": "Am Montag war ich müde.\n\nAm Dienstag ging es mir besser! Am Mittwoch habe ich 25 Seiten gelesen.\n",
+    "en": "On Monday I was tired.\n\nOn Tuesday I felt better! On Wednesday I read 25 pages.\n",
+}
+KEPT = {
+    "de": ["Der Zug fährt um 14:35 ab.", "Es kostet 1299 Euro.", "Siehe https://example.org/a?b=1 für mehr."],
+    "en": ["The train leaves at 14:35.", "It costs 1299 euros.", "See https://example.org/a?b=1 for more."],
+}
+
+
+@pytest.fixture(scope="module")
+def shipped(start_server):
+    return start_server(MODELS)
+
+
+def ask(server, pair: str, q, **parameters) -> dict:
+    source, target = pair.split("-")
+    response = server.post("/translate", json={"q": q, "source": source, "target": target, **parameters})
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def longest_loop(text: str) -> int:
+    """How often, at most, a run of one to four words follows itself."""
+    words, longest = text.lower().split(), 1
+    for size in (1, 2, 3, 4):
+        for start in range(len(words)):
+            unit, count = words[start : start + size], 1
+            while len(unit) == size and words[start + count * size : start + (count + 1) * size] == unit:
+                count += 1
+            longest = max(longest, count)
+    return longest
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("pair", PAIRS)
+def test_everyday_sentences_come_out_right_or_nearly_so(shipped, pair, objective) -> None:
+    texts = [text for text, *_ in EVERYDAY[pair]]
+    answer = ask(shipped, pair, texts, objective=objective)
+    assert not any(answer["truncated"])
+    assert not any(answer["repetitive"])
+    found = total = 0
+    for (text, *families), output in zip(EVERYDAY[pair], answer["translatedText"], strict=True):
+        assert longest_loop(output) <= 2, output
+        assert 0.4 <= len(output) / len(text) <= 2.2, output
+        assert output[-1] == text[-1], output
+        total += len(families)
+        found += sum(bool(re.search(family, output.lower())) for family in families)
+    assert found / total >= WORDS_RIGHT, answer["translatedText"]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_odd_input_comes_out_sane(shipped, pair) -> None:
+    for text in ODD[pair[:2]]:
+        answer = ask(shipped, pair, text)
+        output = answer["translatedText"]
+        assert output.strip()
+        assert len(output) <= 3 * len(text) + 20, output
+        assert longest_loop(output) <= 3, output
+        for emoji in re.findall("😀", text):
+            assert emoji in output
+        for number in re.findall(r"\d+", text):
+            assert number in output
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_numbers_and_addresses_are_kept(shipped, pair) -> None:
+    for text in KEPT[pair[:2]]:
+        output = ask(shipped, pair, text)["translatedText"]
+        for part in re.findall(r"https?://\S+|\d+", text):
+            assert part in output, output
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_paragraph_keeps_its_lines_and_sentences(shipped, pair) -> None:
+    text = PARAGRAPH[pair[:2]]
+    output = ask(shipped, pair, text)["translatedText"]
+    assert [not line for line in output.split("\n")] == [not line for line in text.split("\n")]
+    assert "25" in output
+    assert output.count("!") == 1
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_there_and_back_is_in_the_language_it_began_in(shipped, pair) -> None:
+    source, target = pair.split("-")
+    if f"{target}-{source}" not in PAIRS:
+        pytest.skip(f"{target}-{source} does not ship")
+    text = EVERYDAY[pair][12][0]
+    there = ask(shipped, pair, text)["translatedText"]
+    back = ask(shipped, f"{target}-{source}", there)["translatedText"]
+    detected = shipped.post("/detect", data={"q": back}).json()[0]["language"]
+    assert detected == source
+
+
+def test_both_pairs_are_ready_and_their_objectives_have_measured_gains(shipped) -> None:
+    pairs = shipped.get("/objectives").json()["pairs"]
+    assert sorted(f"{pair['source']}-{pair['target']}" for pair in pairs) == sorted(PAIRS)
+    for pair in pairs:
+        names = {objective["name"]: objective for objective in pair["objectives"]}
+        assert set(OBJECTIVES) <= set(names)
+        for name in OBJECTIVES[1:]:
+            assert names[name]["gains"], f"{name} has no measured gain"
