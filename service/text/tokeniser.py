@@ -1,6 +1,7 @@
 """Text to token ids and back, by the sentencepiece models of a bundle."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +22,7 @@ class Tokeniser:
         self._eos_id = eos_id
         self._is_known: dict[str, bool] = {}
         # A sentence is counted when it is cut out and encoded a moment later.
-        self._source_ids = lru_cache(maxsize=512)(self._source.encode)
+        self._source_ids = lru_cache(maxsize=512)(self._encode_source)
 
     def encode(self, sentence: str) -> tuple[int, ...]:
         """Ids of a source sentence, ending with eos."""
@@ -56,6 +57,10 @@ class Tokeniser:
         """Tokens of a source sentence, without eos."""
         return len(self._source_ids(sentence))
 
+    def _encode_source(self, text: str) -> list[int]:
+        """The model has learnt from composed text: some systems write ü as two characters."""
+        return list(self._source.encode(unicodedata.normalize("NFC", text)))
+
     def knows(self, cluster: str) -> bool:
         """Whether the source model has a piece for this character (with its combining marks).
 
@@ -65,7 +70,7 @@ class Tokeniser:
         if known is None:
             if len(self._is_known) > 50_000:  # a caller who sends all of Unicode must not fill the memory
                 self._is_known.clear()
-            ids = self._source.encode(cluster)
+            ids = self._encode_source(cluster)
             is_spelled = any(self._source.is_byte(token) or self._source.is_unknown(token) for token in ids)
             known = self._is_known[cluster] = bool(ids) and not is_spelled
         return known

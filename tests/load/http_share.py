@@ -27,6 +27,7 @@ from service.engine.types import Job
 from service.text.tokeniser import Tokeniser
 
 TOKENS = 20
+MAX_TRIES = 10_000
 ENGINE, SERVICE = "the engine alone", "the service"
 PLAIN = Kind(SERVICE, ({"objective": "none", "decoder": "greedy"},))
 WARM_UP_ROUNDS = 2
@@ -34,10 +35,11 @@ WARM_UP_ROUNDS = 2
 
 def of_length(sentences: Sequence[str], tokeniser: Tokeniser, dice: random.Random) -> str:
     """A text of one sentence with TOKENS tokens, or one or two more or less."""
-    while True:
-        text = ", ".join(one.rstrip(".?!") for one in dice.choices(sentences, k=dice.choice((1, 2, 3)))) + "."
+    for _ in range(MAX_TRIES):
+        text = ", ".join(one.rstrip(".?!") for one in dice.choices(sentences, k=dice.randint(1, 6))) + "."
         if abs(tokeniser.count(text) - TOKENS) <= 2:
             return text
+    raise SystemExit(f"no {TOKENS} tokens can be made of the sentences given, such as {sentences[0]!r}")
 
 
 async def run_engine(loaded: LoadedPair, jobs: Sequence[Job], callers: int) -> Slice:

@@ -35,3 +35,9 @@ def test_letters_of_the_language_are_known_and_emoji_are_not(tokeniser):
 def test_control_characters_never_reach_the_answer(tokeniser):
     ids = tokeniser.encode("ta\nta\x00")[:-1]
     assert not any(character in tokeniser.decode(ids) for character in "\n\x00")
+
+
+def test_a_letter_written_as_two_characters_is_the_same_letter(tokeniser):
+    composed, decomposed = "S\u00e4 netu", "Sa\u0308 netu"
+    assert tokeniser.encode(decomposed) == tokeniser.encode(composed)
+    assert tokeniser.knows("a\u0308") == tokeniser.knows("\u00e4")
