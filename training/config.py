@@ -254,6 +254,9 @@ class PolicyGradient(Section):
     sigma: float = Field(default=0.2, gt=0, description="standard deviation of the noise on every action")
     tau: float = Field(default=0.02, gt=0, description="smoothness of the critic-aware weights")
     critic_pretraining: int = Field(default=1000, ge=0, description="critic updates before the actor's first")
+    critic_lists: int = Field(
+        default=0, ge=0, description="pretrain on so many of a sentence's n-best hypotheses; 0: on noisy decodings"
+    )
     critic_units: Positive = Field(default=128, description="GRU units and embedding size of the critic")
     actor_learning_rate: float = Field(default=2e-5, gt=0, description="RMSProp's; the paper's 2e-6 is for 1028 units")
     critic_learning_rate: float = Field(default=2e-4, gt=0)

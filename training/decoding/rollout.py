@@ -74,15 +74,21 @@ def force(
     *,
     actor: Actor | None = None,
 ) -> Trajectory:
-    """The states of the model when it is fed `targets` (ids without eos) whatever it would have said itself."""
-    if len(sources) != len(targets):
-        raise ValueError(f"{len(sources)} sources and {len(targets)} targets: give one target for each source")
+    """The states of the model when it is fed `targets` (ids without eos) whatever it would have said itself.
+
+    A source may have several targets, all the same number of them, side by side.
+    """
+    if not sources or len(targets) % len(sources):
+        raise ValueError(f"{len(sources)} sources and {len(targets)} targets: give as many targets for each source")
     inputs, ids, is_real = shifted_targets([[*target, EOS] for target in targets], device_of(model))
     with _frozen(model):
         _, encoded = _encode(model, sources)
+        if len(targets) > len(sources):
+            rows = torch.arange(len(sources), device=inputs.device)
+            encoded = encoded.select(rows.repeat_interleave(len(targets) // len(sources)))
         if actor is None:
             return _force_plain(model, encoded, inputs, ids, is_real)
-        recorder, state = Recorder(len(sources), model.sizes.decoder), encoded.first_state
+        recorder, state = Recorder(len(targets), model.sizes.decoder), encoded.first_state
         for step in range(ids.shape[1]):
             context, action, state = _move(model, state, inputs[:, step], encoded, actor, None)
             rows = is_real[:, step].nonzero().squeeze(1)

@@ -4,30 +4,36 @@ It is an attention model like the translator: the reference is its source senten
 sentence.  It names no words; at the end it says one number, through a sigmoid where the objective is bounded.  It sees
 states only and no tokens: what it predicts, it must read off the thing that the actor can change.
 
+How well a state fits the words of the reference takes a recurrent network thousands of updates to find out.  The frozen
+model knows: its readout says which words a state speaks for.  So beside the state itself the critic is shown a match,
+the reference's words weighted by how much the state speaks for them, through weights that start as the model's.
+
 Shapes:  B sentences · M samples of each · N = B·M rows, ordered by sentence · L reference length · T steps ·
-         H decoder state · C critic's units · K attention key
+         H decoder state · C critic's units · K attention key · R readout
 """
 
 import torch
 from torch import Tensor, nn
 
-from training.nmt.model import MASKED, Encoder
+from training.nmt.model import MASKED, Encoder, TranslationModel
 from training.nmt.recurrence import attentional_gru
 
 
 class Critic(nn.Module):
     """Reads references [B, L] and sequences of states [N, T, H]; predicts returns [N]."""
 
-    def __init__(self, vocabulary: int, state: int, units: int, is_bounded: bool) -> None:
+    def __init__(self, vocabulary: int, state: int, units: int, is_bounded: bool, readout: int | None = None) -> None:
         super().__init__()
         self.is_bounded = is_bounded
-        annotation, key = 2 * units, max(16, units // 2)
+        annotation, key, readout = 2 * units, max(16, units // 2), readout or units
+        self.match_words = nn.Embedding(vocabulary, readout)
+        self.match_state = nn.Linear(state, readout, bias=False)
         self.embedding = nn.Embedding(vocabulary, units)
         self.encoder = Encoder(units, units)
         self.key = nn.Linear(annotation, key)
         self.query = nn.Linear(units, key, bias=False)
         self.energy = nn.Parameter(torch.empty(key))
-        self.observation = nn.Linear(state, 3 * units)
+        self.observation = nn.Linear(state + readout + 1, 3 * units)
         self.context = nn.Linear(annotation, 3 * units, bias=False)
         self.recurrence = nn.Linear(units, 3 * units)
         self.first_state = nn.Linear(units, units)
@@ -38,7 +44,7 @@ class Critic(nn.Module):
     def initialise(self) -> None:
         """As the translation model, with an output layer that first predicts the same for everything."""
         for name, parameter in self.named_parameters():
-            if name == "embedding.weight":
+            if name in ("embedding.weight", "match_words.weight"):
                 nn.init.normal_(parameter, std=parameter.shape[1] ** -0.5)
             elif name == "energy":
                 nn.init.uniform_(parameter, -(parameter.numel() ** -0.5), parameter.numel() ** -0.5)
@@ -49,6 +55,20 @@ class Critic(nn.Module):
                 nn.init.xavier_uniform_(parameter)
             else:
                 nn.init.zeros_(parameter)
+
+    def start_from(self, model: TranslationModel) -> None:
+        """Match states and words as the model's readout and output layer do."""
+        with torch.no_grad():
+            self.match_words.weight.copy_(model.output_weight())
+            self.match_state.weight.copy_(model.readout.state.weight)
+
+    def match(self, references: Tensor, reference_mask: Tensor, states: Tensor) -> Tensor:
+        """The words of the references that states [B, M·T, H] speak for, and how strongly [B, M·T, R + 1]."""
+        words = self.match_words(references)  # [B, L, R]
+        scores = torch.bmm(self.match_state(states), words.transpose(1, 2))  # [B, M·T, L]
+        scores = scores + ((1 - reference_mask) * MASKED).unsqueeze(1)
+        strength = torch.logsumexp(scores, dim=2, keepdim=True)
+        return torch.cat([torch.bmm(torch.exp(scores - strength), words), strength], dim=2)
 
     def start_at(self, mean_return: float) -> None:
         """Let the untrained critic predict this return for everything, so that it need not first learn the mean."""
@@ -62,8 +82,11 @@ class Critic(nn.Module):
         annotations = self.encoder(self.embedding(references), reference_mask, torch.float32)  # [B, L, 2C]
         first_state = torch.tanh(self.first_state(annotations[:, 0, annotations.shape[2] // 2 :]))
         rows = torch.arange(len(references), device=states.device).repeat_interleave(samples)
+        by_sentence = states.reshape(len(references), -1, states.shape[2])
+        matched = self.match(references, reference_mask, by_sentence).view(*states.shape[:2], -1)
+        observed = torch.cat([states, matched * state_mask.unsqueeze(2)], dim=2)
         read, alignments = attentional_gru(
-            self.observation(states).transpose(0, 1).contiguous(),
+            self.observation(observed).transpose(0, 1).contiguous(),
             first_state[rows],
             self.key(annotations)[rows],
             self.context(annotations)[rows],

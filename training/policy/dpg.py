@@ -7,12 +7,14 @@ loops; `training.policy.dpg_training` is the outer loop with all that is not the
 
 - a minibatch holds many sentences; weights are normalised over the samples of each sentence, as the paper's are;
 - decoding and collecting the states are one pass: tokens are constants, the gradient flows through the states;
-- gradients are clipped, the critic starts at the mean return and may learn for a while before the actor does;
+- gradients are clipped, the critic starts at the mean return and may learn for a while before the actor does, from
+  noisy decodings or from n-best lists;
 - the actor's output layer is zero at first, so that learning starts exactly at greedy decoding.
 
 Shapes:  B sentences · S samples of each · K = S, or S + 1 with the reference · T steps · H decoder state
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -59,6 +61,28 @@ class PolicyGradientLearner:
     def update_critic(self, batch: Minibatch, noise: torch.Generator) -> dict[str, float]:
         """Lines 6-8: a pair of D_ψ, DECODE with the reference, and a step on the mean squared error."""
         r, rc, _ = self.decode(self.config.critic_samples, batch, noise, with_reference=True)
+        loss = ((rc - r) ** 2).mean()
+        _descend(self.critic_optimizer, loss)
+        return {"critic_error": loss.item() ** 0.5, "critic_correlation": correlation(rc, r)}
+
+    def update_critic_on_lists(
+        self, batch: Minibatch, outputs: Sequence[Sequence[int]], returns: Tensor
+    ) -> dict[str, float]:
+        """The same on hypotheses that were searched for before: their states are as cheap as the reference's.
+
+        outputs: K ids without eos for each sentence, side by side · returns [B, K]
+        """
+        count = returns.shape[1]
+        targets = [
+            ids
+            for row, reference in enumerate(batch.references)
+            for ids in (*outputs[row * count : (row + 1) * count], reference)
+        ]
+        with torch.no_grad():
+            forced = force(self.model, batch.sources, targets)
+        references_r = self.true_returns(batch, batch.references, [False] * len(batch))
+        r = torch.cat([returns, references_r], dim=1)
+        rc = self.critic(*batch.padded_references(), forced.states, forced.mask).view(len(batch), -1)
         loss = ((rc - r) ** 2).mean()
         _descend(self.critic_optimizer, loss)
         return {"critic_error": loss.item() ** 0.5, "critic_correlation": correlation(rc, r)}

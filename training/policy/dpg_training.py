@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from training.config import PolicyGradient
 from training.corpus.batches import BatchStream
@@ -13,6 +15,7 @@ from training.corpus.cache import TokenCorpus
 from training.policy.actor import PlainActor
 from training.policy.dev import DevScores
 from training.policy.dpg import PolicyGradientLearner
+from training.policy.nbest import NBest
 from training.policy.returns import Decode, minibatches
 from training.policy.watch import MAX_COLLAPSES, ActorState, Observer, Tally, record_look, start_state
 
@@ -58,8 +61,9 @@ class PolicyGradientTraining:
         max_tokens: int,
         seed: int,
         decoders: tuple[Decode, Decode],
+        lists: "ScoredLists | None" = None,
     ) -> None:
-        self.learner, self.state, self.config, self.seed = learner, state, config, seed
+        self.learner, self.state, self.config, self.seed, self.lists = learner, state, config, seed, lists
         self.critic_state: CriticState = state.more["critic"]
         # Line 3: shuffle D twice, into D_φ and D_ψ.
         actor_stream, critic_stream = (
@@ -109,7 +113,7 @@ class PolicyGradientTraining:
             self.learner.critic.start_at(self._first_return())
         while self.state.update == 0 and self.critic_state.updates < self.config.critic_pretraining:
             began = time.monotonic()
-            measures = self._update_critic()
+            measures = self._update_critic() if self.lists is None else self._update_critic_on_lists(self.lists)
             self.state.seconds += time.monotonic() - began
             observer.updated(self.state, measures | {"critic_updates": float(self.critic_state.updates)})
             if self.critic_state.updates % PRETRAINING_CHECKPOINT == 0:
@@ -126,6 +130,20 @@ class PolicyGradientTraining:
         self.critic_state.updates += 1
         return measures
 
+    def _update_critic_on_lists(self, lists: "ScoredLists") -> dict[str, float]:
+        random = np.random.default_rng((self.seed, self.critic_state.updates))
+        batch = next(self.critic_pairs)
+        batch = batch.keep([row for row, index in enumerate(batch.indices) if index in lists])
+        if not len(batch):  # none of these pairs was searched
+            self.critic_state.updates += 1
+            return {}
+        drawn = [lists.draw(index, self.config.critic_lists, random) for index in batch.indices]
+        outputs = [ids for row, _ in drawn for ids in row]
+        returns = torch.tensor([scores for _, scores in drawn], dtype=torch.float32)
+        measures = self.learner.update_critic_on_lists(batch, outputs, returns)
+        self.critic_state.updates += 1
+        return measures
+
     def _update_actor(self) -> dict[str, float]:
         for group in self.learner.actor_optimizer.param_groups:
             group["lr"] = self.config.actor_learning_rate * self.state.rate_factor
@@ -136,6 +154,23 @@ class PolicyGradientTraining:
 
     def _noise(self, which: int, number: int) -> torch.Generator:
         return torch.Generator().manual_seed((self.seed * 3 + which) * 10_000_019 + number)
+
+
+class ScoredLists:
+    """Hypotheses of every training pair with their returns, by the pair's number in the corpus."""
+
+    def __init__(self, nbest: NBest, scores: NDArray[np.float64], indices: NDArray[np.int64]) -> None:
+        self._outputs, self._scores, self._starts, self._counts = nbest.outputs(), scores, nbest.starts, nbest.counts
+        self._sentence = {int(index): sentence for sentence, index in enumerate(indices)}
+
+    def __contains__(self, index: int) -> bool:
+        return index in self._sentence
+
+    def draw(self, index: int, count: int, random: np.random.Generator) -> tuple[list[list[int]], list[float]]:
+        """So many hypotheses of a pair, drawn with replacement, and their returns."""
+        sentence = self._sentence[index]
+        chosen = self._starts[sentence] + random.integers(0, self._counts[sentence], count)
+        return [self._outputs[hypothesis] for hypothesis in chosen], self._scores[chosen].tolist()
 
 
 def _crosses(update: int, step: int, every: int) -> bool:

@@ -26,9 +26,20 @@ class Minibatch:
     references: list[list[int]]  # without eos
     source_texts: list[str]
     reference_texts: list[str]
+    indices: tuple[int, ...] = ()  # their numbers in the corpus, where they are from one
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    def keep(self, rows: Sequence[int]) -> "Minibatch":
+        """The given pairs alone."""
+        return Minibatch(
+            [self.sources[row] for row in rows],
+            [self.references[row] for row in rows],
+            [self.source_texts[row] for row in rows],
+            [self.reference_texts[row] for row in rows],
+            tuple(self.indices[row] for row in rows),
+        )
 
     def padded_references(self) -> tuple[Tensor, Tensor]:
         """Ids [B, L], each row closed by eos, and their mask [B, L]."""
@@ -50,6 +61,7 @@ def minibatches(stream: BatchStream, start: int, decode_source: Decode, decode_t
             references=references,
             source_texts=decode_source([source[:-1].tolist() for source, _ in pairs]),
             reference_texts=decode_target(references),
+            indices=tuple(map(int, indices)),
         )
 
 

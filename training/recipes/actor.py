@@ -220,13 +220,17 @@ def _train_dpg(settings: ActorTraining, data: ActorData, actor: PlainActor, obse
     if how.start is not None:
         actor.load_state_dict(data.actor_to_start_from(how.start, actor))
     torch.manual_seed(settings.seed)
-    critic = Critic(sizes.target_vocabulary, sizes.decoder, how.critic_units, data.objective.is_bounded)
+    critic = Critic(sizes.target_vocabulary, sizes.decoder, how.critic_units, data.objective.is_bounded, sizes.readout)
+    critic.start_from(data.model)
     returns = TrueReturns(data.objective, data.model, data.target.decode_many)
     learner = PolicyGradientLearner(data.model, actor, critic, returns, data.limits, how)
     state = dpg_training.start(learner)
     observer.resume(state)
     decoders = (data.source.decode_many, data.target.decode_many)
-    training = PolicyGradientTraining(learner, state, data.corpus, how, settings.max_tokens, settings.seed, decoders)
+    lists = data.scored_lists() if how.critic_lists else None
+    training = PolicyGradientTraining(
+        learner, state, data.corpus, how, settings.max_tokens, settings.seed, decoders, lists
+    )
     with observer.showing(how.max_updates):
         training.train(data.measure, observer)
     return state

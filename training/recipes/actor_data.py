@@ -23,6 +23,7 @@ from training.nmt.model import TranslationModel
 from training.policy.actor import PlainActor, model_for
 from training.policy.actor_file import load_actor
 from training.policy.dev import DevScores, DevSet
+from training.policy.dpg_training import ScoredLists
 from training.policy.nbest import NBest, stored_nbest
 from training.policy.objectives import Objective
 from training.policy.progress import counting
@@ -122,6 +123,11 @@ class ActorData:
         key = json.dumps([size, alpha, vars(self.limits), _digest(self.run.model.read_bytes())])
         sources = map(bytes_of, self.source_ids())
         return self.run.path / "nbest" / f"{size}-best-{_digest(key.encode(), *sources)}"
+
+    def scored_lists(self) -> ScoredLists:
+        """The n-best lists with the objective of every hypothesis, for a critic to learn from."""
+        lists = self.nbest()
+        return ScoredLists(lists, self._scores(lists, is_stored=True), self.indices)
 
     def round_corpus(self, number: int, state: ActorState) -> TokenCorpus:
         """The pairs of one round: what the objective likes best of the n-best lists and of what the actor says."""

@@ -139,9 +139,17 @@ def test_a_forced_actor_learns_too(tiny_model):
     assert actor.output.weight.grad.abs().sum() > 0
 
 
+def test_a_source_with_several_targets_is_forced_as_often(tiny_model):
+    model, targets = tiny_model(), [[5, 6], [7], [8, 5], [6, 6]]
+    together = force(model, [[4, 5, 3], [6, 7, 3]], targets)
+    apart = force(model, [[4, 5, 3], [4, 5, 3], [6, 7, 3], [6, 7, 3]], targets)
+    for one, other in zip(together, apart, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_uneven_input_is_refused_with_the_counts(tiny_model):
-    with pytest.raises(ValueError, match="1 sources and 2 targets"):
-        force(tiny_model(), [[4, 3]], [[4], [5]])
+    with pytest.raises(ValueError, match="2 sources and 3 targets"):
+        force(tiny_model(), [[4, 3], [5, 3]], [[4], [5], [6]])
 
 
 def test_what_an_actor_remembers_behind_the_state_is_neither_disturbed_nor_recorded(tiny_model, short):

@@ -68,3 +68,17 @@ def test_it_learns_to_read_a_return_off_the_states():
         optimizer.step()
         errors.append(loss.item())
     assert sum(errors[-20:]) < 0.25 * sum(errors[:20])
+
+
+def test_a_state_matches_the_words_that_the_model_would_say_from_it(tiny_model):
+    model = tiny_model(seed=2, scale=2.0)
+    sizes = model.sizes
+    critic = Critic(sizes.target_vocabulary, sizes.decoder, units=8, is_bounded=True, readout=sizes.readout)
+    critic.start_from(model)
+    states = torch.randn(2, 5, sizes.decoder, generator=torch.Generator().manual_seed(0))
+    words, strength = critic.match(REFERENCES, REFERENCE_MASK, states).split([sizes.readout, 1], dim=2)
+    # What the state alone adds to each word's logit decides; the second reference has two words, 6 and eos.
+    logits = states @ model.readout.state.weight.t() @ model.output_weight().t()
+    of_second = logits[1][:, [6, 3]]
+    torch.testing.assert_close(strength[1, :, 0], of_second.logsumexp(dim=1))
+    torch.testing.assert_close(words[1], of_second.softmax(dim=1) @ model.output_weight()[[6, 3]])

@@ -100,6 +100,16 @@ def test_decode_returns_samples_and_for_the_critic_the_reference_too(tiny_model)
     torch.testing.assert_close(for_critic.rc[:, :3], for_actor.rc)
 
 
+def test_a_critic_learns_from_lists_what_it_would_learn_from_decoding_them(tiny_model):
+    model, batch = tiny_model(seed=2, scale=2.0), sentences()
+    outputs = [[7], [8, 7]] * 24  # returns 1 and 1/2 for each sentence
+    returns = torch.tensor([[1.0, 0.5]] * 24)
+    learning = learner(model, critic_learning_rate=1e-2)
+    errors = [learning.update_critic_on_lists(batch, outputs, returns)["critic_error"] for _ in range(100)]
+    # The same prediction for everything would be wrong by the standard deviation of 1, 1/2 and the reference's 1.
+    assert errors[-1] < 0.5 * np.std([1.0, 0.5, 1.0])
+
+
 def test_samples_weigh_as_much_as_the_critic_knows_them():
     # First sentence: errors 0, .4, -.2 and tau .04 give e^0, e^-4, e^-1.  Second: all equally wrong.
     predicted, true = torch.tensor([[0.5, 0.9, 0.3], [9.0, 9.0, 9.0]]), torch.tensor([[0.5, 0.5, 0.5], [0.0, 0.0, 0.0]])

@@ -141,7 +141,7 @@ def test_dropout_is_in_the_model_while_the_actor_learns_and_gone_afterwards(seco
     corpus, outputs = corpus_of(sources, targets), []
 
     def growth(actor):
-        return scores(float(actor.output.weight.abs().sum()))  # the last look is the best
+        return scores(actor.output.weight.abs().sum().item())  # the last look is the best
 
     for dropout in (0.0, 0.4, 0.4):
         state = start(build_actor(model.sizes, "plain", 4, sees_previous_word=True, seed=0), Supervised())

@@ -164,3 +164,11 @@ def test_killed_and_started_again_it_ends_with_the_same_actor(run, tiny_config, 
     expected, found = load_file(whole / "actors" / "mine.safetensors"), load_file(run.actor("mine"))
     assert expected.keys() == found.keys()
     assert all(torch.equal(expected[name], found[name]) for name in expected)
+
+
+def test_a_critic_is_pretrained_on_the_lists_of_the_pairs_that_have_some(run, tiny_config, quiet):
+    # 60 of the 400 pairs are searched; the critic's shuffle is of all.
+    settings = quick(method="dpg", dpg=QUICK_DPG | {"critic_lists": 2, "critic_pretraining": 6})
+    train_actor(tiny_config, run, "mine", settings, console=quiet)
+    assert facts_of(run, "mine")["training"]["updates"] == 6
+    assert any((run.path / "nbest").iterdir())
