@@ -256,8 +256,8 @@ def bind(session: onnxruntime.InferenceSession, rows: int, generator: np.random.
         shape = [{"B": rows, "S": SOURCE_LENGTH}.get(axis, axis) for axis in node.shape]
         if node.name == "previous_ids":
             array = generator.integers(4, S_SIZE.target_vocabulary, shape)
-        elif node.name in ("source_mask", "actor_gain"):
-            array = np.ones(shape, np.float32)
+        elif node.name in ("source_bias", "actor_gain"):
+            array = np.full(shape, float(node.name == "actor_gain"), np.float32)
         else:
             array = np.tanh(generator.normal(size=shape)).astype(np.float32)
         binding.bind_ortvalue_input(node.name, onnxruntime.OrtValue.ortvalue_from_numpy(array))

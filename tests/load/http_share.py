@@ -9,6 +9,7 @@ Sentences have about 20 tokens: everyday ones, strung together by commas.
 
 import argparse
 import asyncio
+import contextlib
 import random
 import sys
 import time
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from local_server import LocalServer, default_models, local_server
-from overhead import choose_pair, run_slice
+from overhead import choose_pair, connect, run_slice
 from paired import Round, Slice, compare, cpu_per_token, pooled, seconds_per_token, turns
 from rich.console import Console
 from rich.progress import track
@@ -67,6 +68,8 @@ async def measure(server: LocalServer, pair: Pair, plan: argparse.Namespace, con
     loaded = await asyncio.to_thread(load_bundle, plan.models / pair.name)
     no_actor = (0.0,) * len(loaded.manifest.actors)
     rounds: list[Round] = []
+    stack = contextlib.AsyncExitStack()
+    connections = await connect(stack, server, plan.callers)
     for number in track(range(-WARM_UP_ROUNDS, plan.rounds), console=console, description="rounds", transient=True):
         dice = random.Random(number)
         texts = [of_length(sentences, loaded.tokeniser, dice) for _ in range(plan.requests)]
@@ -76,9 +79,10 @@ async def measure(server: LocalServer, pair: Pair, plan: argparse.Namespace, con
             if name == ENGINE:
                 slices[name] = await run_engine(loaded, jobs, plan.callers)
             else:
-                slices[name] = await run_slice(server, pair, PLAIN, texts, plan.callers)
+                slices[name] = await run_slice(server, connections, pair, PLAIN, texts)
         if number >= 0:
             rounds.append(slices)
+    await stack.aclose()
     await loaded.engine.close()
     return rounds
 

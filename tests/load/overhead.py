@@ -41,12 +41,16 @@ class Plan:
     seed: int
 
     def requests_of(self, callers: int) -> int:
-        """Requests of a slice: enough for each caller to send several, so that its start and end count for little."""
-        return max(self.requests, 3 * callers)
+        """Requests of a round: as few as give every caller something to do, so that rounds are many and short."""
+        return 1 if callers == 1 else 2 * callers
+
+    def rounds_of(self, callers: int) -> int:
+        return max(self.rounds, self.requests // self.requests_of(callers))
 
 
 # By the number of actors in the bundles: some, or all of them.
 Servers = Mapping[int | None, LocalServer]
+Connections = Mapping[int | None, Sequence[Connection]]
 
 
 async def measure(servers: Servers, pair: Pair, plan: Plan, console: Console) -> Report:
@@ -57,17 +61,20 @@ async def measure(servers: Servers, pair: Pair, plan: Plan, console: Console) ->
     results: dict[int, list[Round]] = {}
     with Progress(console=console, transient=True) as progress:
         for callers in plan.callers:
-            task = progress.add_task(f"{callers} callers", total=WARM_UP_ROUNDS + plan.rounds)
+            count = plan.rounds_of(callers)
+            task = progress.add_task(f"{callers} callers", total=WARM_UP_ROUNDS + count)
             measured: list[Round] = []
-            for number in range(-WARM_UP_ROUNDS, plan.rounds):
-                dice = random.Random(f"{plan.seed} {callers} {number}")
-                texts = dice.choices(sentences, k=plan.requests_of(callers))
-                one = await run_round(servers, pair, kinds, texts, callers, number)
-                if number >= 0:
-                    measured.append(one)
-                progress.advance(task)
+            async with contextlib.AsyncExitStack() as stack:
+                connections = {actors: await connect(stack, server, callers) for actors, server in servers.items()}
+                for number in range(-WARM_UP_ROUNDS, count):
+                    dice = random.Random(f"{plan.seed} {callers} {number}")
+                    texts = dice.choices(sentences, k=plan.requests_of(callers))
+                    one = await run_round(servers, connections, pair, kinds, texts, number)
+                    if number >= 0:
+                        measured.append(one)
+                    progress.advance(task)
             results[callers] = measured
-    return Report(pair, kinds, results, plan.requests, len(sentences), before, describe_machine())
+    return Report(pair, kinds, results, len(sentences), before, describe_machine())
 
 
 async def choose_pair(server: LocalServer, wanted: str | None) -> Pair:
@@ -80,20 +87,35 @@ async def choose_pair(server: LocalServer, wanted: str | None) -> Pair:
     raise SystemExit(f"{wanted} is not served; choose from {', '.join(pair.name for pair in pairs)}")
 
 
+async def connect(stack: contextlib.AsyncExitStack, server: LocalServer, callers: int) -> list[Connection]:
+    """A connection for each caller, kept open as long as the stack."""
+    return [await stack.enter_async_context(Connection(server.url)) for _ in range(callers)]
+
+
 async def run_round(
-    servers: Servers, pair: Pair, kinds: Sequence[Kind], texts: Sequence[str], callers: int, number: int
+    servers: Servers, connections: Connections, pair: Pair, kinds: Sequence[Kind], texts: Sequence[str], number: int
 ) -> Round:
     """Let every kind translate the same texts, one kind after the other."""
     by_name = {kind.name: kind for kind in kinds}
-    return {
-        name: await run_slice(servers[by_name[name].actors], pair, by_name[name], texts, callers)
-        for name in turns(list(by_name), number)
-    }
+    slices = {}
+    for name in turns(list(by_name), number):
+        kind = by_name[name]
+        slices[name] = await run_slice(
+            servers[kind.actors], connections[kind.actors], pair, kind, texts, number * len(texts)
+        )
+    return slices
 
 
-async def run_slice(server: LocalServer, pair: Pair, kind: Kind, texts: Sequence[str], callers: int) -> Slice:
+async def run_slice(
+    server: LocalServer,
+    connections: Sequence[Connection],
+    pair: Pair,
+    kind: Kind,
+    texts: Sequence[str],
+    first_turn: int = 0,
+) -> Slice:
     """Translate the texts, each caller asking for the next one as soon as it has an answer."""
-    waiting = iter(enumerate(texts))
+    waiting = iter(enumerate(texts, first_turn))
     latencies: list[float] = []
     tokens = 0
 
@@ -108,11 +130,9 @@ async def run_slice(server: LocalServer, pair: Pair, kind: Kind, texts: Sequence
                 raise SystemExit(f"{kind.name}: status {answer.status}: {answer.body.decode(errors='replace')}")
             tokens += answer.json()["timing"]["tokens"]
 
-    async with contextlib.AsyncExitStack() as stack:
-        connections = [await stack.enter_async_context(Connection(server.url)) for _ in range(callers)]
-        began, cpu_before = time.perf_counter(), server.cpu_seconds()
-        await asyncio.gather(*(ask_on(connection) for connection in connections))
-        seconds, cpu_s = time.perf_counter() - began, server.cpu_seconds() - cpu_before
+    began, cpu_before = time.perf_counter(), server.cpu_seconds()
+    await asyncio.gather(*(ask_on(connection) for connection in connections))
+    seconds, cpu_s = time.perf_counter() - began, server.cpu_seconds() - cpu_before
     return Slice(seconds, tuple(latencies), tokens, cpu_s)
 
 
@@ -121,8 +141,10 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=default_models(), help="folder of bundles (%(default)s)")
     parser.add_argument("--pair", help="such as de-en; the first that is served by default")
     parser.add_argument("--callers", type=int, nargs="+", default=[1, 8, 32], help="numbers of callers (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=30, help="rounds at each number of callers (%(default)s)")
-    parser.add_argument("--requests", type=int, default=60, help="requests of a kind in a round (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=100, help="rounds at each number of callers (%(default)s)")
+    parser.add_argument(
+        "--requests", type=int, default=1500, help="and more, until each way has had so many requests (%(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("runs/overhead"), help="where results go (%(default)s)")
     given = parser.parse_args()

@@ -16,6 +16,7 @@ from paired import (
     Slice,
     Statistic,
     compare,
+    compare_latencies,
     cpu_per_token,
     latency_percentile,
     pooled,
@@ -35,15 +36,21 @@ class Column:
     statistic: Statistic
     scale: float
     digits: int
+    percent: float | None = None  # of the latencies, where it is one of their percentiles
+
+    def compare(self, rounds: Sequence[Round], kind: str, baseline: str) -> Estimate:
+        if self.percent is not None:
+            return compare_latencies(rounds, kind, baseline, self.percent)
+        return compare(rounds, kind, baseline, self.statistic)
 
     def show(self, part: Slice) -> str:
         return f"{self.statistic(part) * self.scale:,.{self.digits}f}"
 
 
 COLUMNS = (
-    Column("p50 ms", latency_percentile(50), 1000, 1),
-    Column("p95 ms", latency_percentile(95), 1000, 1),
-    Column("p99 ms", latency_percentile(99), 1000, 1),
+    Column("p50 ms", latency_percentile(50), 1000, 1, percent=50),
+    Column("p95 ms", latency_percentile(95), 1000, 1, percent=95),
+    Column("p99 ms", latency_percentile(99), 1000, 1, percent=99),
     Column("requests/s", requests_per_s, 1, 1),
     Column("ms/token", seconds_per_token, 1000, 3),
     Column("CPU ms/token", cpu_per_token, 1000, 3),
@@ -57,7 +64,6 @@ class Report:
     pair: Pair
     kinds: Sequence[Kind]
     results: Mapping[int, Sequence[Round]]
-    requests: int
     sentences: int
     before: dict[str, Any]
     after: dict[str, Any]
@@ -67,7 +73,7 @@ class Report:
         return self.kinds[0].name
 
     def estimate(self, callers: int, kind: str, column: Column) -> Estimate:
-        return compare(self.results[callers], kind, self.baseline, column.statistic)
+        return column.compare(self.results[callers], kind, self.baseline)
 
 
 def describe_machine() -> dict[str, Any]:
@@ -108,7 +114,7 @@ def _cells(report: Report, callers: int, kind: str, line_break: str) -> list[str
 
 def _table(report: Report, callers: int) -> Table:
     noun = "caller" if callers == 1 else "callers"
-    table = Table(title=f"{callers} {noun}; × no actors, median of {len(report.results[callers])} rounds [95%]")
+    table = Table(title=f"{callers} {noun}; × no actors, {len(report.results[callers])} rounds [95%]")
     table.add_column("")
     for column in COLUMNS:
         table.add_column(column.name, justify="right")
@@ -135,11 +141,14 @@ def as_markdown(report: Report) -> str:
 def _conditions(report: Report) -> str:
     before, after = report.before, report.after
     settings = ", ".join(f"{name}={value}" for name, value in before["settings"].items()) or "default settings"
-    rounds = " and ".join(str(len(rounds)) for rounds in {len(r): r for r in report.results.values()}.values())
+    rounds = ", ".join(
+        f"{len(rounds)} of {len(rounds[0][report.baseline].latencies_s)} ({callers} callers)"
+        for callers, rounds in report.results.items()
+    )
     return (
-        f"{report.pair.model}, {rounds} rounds of at least {report.requests} requests for each way of decoding, drawn"
-        f" from {report.sentences} sentences; × is against the bundle without actors in the same round, median [95%"
-        f" bootstrap interval over rounds]. {before['processor']}, {before['cores']} cores for service and callers,"
+        f"{report.pair.model}; rounds and requests of each way of decoding in a round: {rounds}, drawn from"
+        f" {report.sentences} sentences; × is against the bundle without actors, in the same rounds [95% bootstrap"
+        f" interval over rounds]. {before['processor']}, {before['cores']} cores for service and callers,"
         f" load average {before['load_average']} before and {after['load_average']} after; onnxruntime"
         f" {before['onnxruntime']}; {settings}."
     )
