@@ -267,15 +267,21 @@ class PolicyGradient(Section):
 
 
 class Join(Section):
-    """Put actors of other seeds side by side: one plain actor whose action is the mean of theirs, times a gain."""
+    """Put actors of other tables side by side: one plain actor whose action is the mean of theirs, times a gain."""
 
-    parts: str = Field(default="", description="the actors <parts>-1, <parts>-2, … of this run")
-    size: Positive = Field(default=4, description="how many; seed 1 takes the first so many, seed 2 the next, …")
+    parts: dict[FileName, Positive] = Field(
+        default_factory=dict,
+        description="how many of which table; { a = 2 } are a-1 and a-2 for seed 1, a-3 and a-4 for seed 2, …",
+    )
     gains: tuple[float, ...] = Field(default=(1.0, 1.5, 2.0, 2.5), description="gains to choose from on the dev set")
 
     def names(self, seed: int) -> list[str]:
         """The parts of the joined actor with this seed."""
-        return [f"{self.parts}-{self.size * (seed - 1) + number}" for number in range(1, self.size + 1)]
+        return [
+            f"{table}-{count * (seed - 1) + number}"
+            for table, count in self.parts.items()
+            for number in range(1, count + 1)
+        ]
 
 
 class ActorTraining(Section):
@@ -308,7 +314,7 @@ class ActorTraining(Section):
     @model_validator(mode="after")
     def a_joined_actor_has_parts(self) -> Self:
         if self.method == "join" and not self.join.parts:
-            raise ValueError('method = "join" needs join.parts, the name of the actors to put side by side')
+            raise ValueError('method = "join" needs join.parts, how many actors of which tables to put side by side')
         return self
 
     @model_validator(mode="after")

@@ -354,7 +354,8 @@ def describe_method(settings: ActorTraining) -> str:
         dropout = f", dropout {how.dropout:g}" if how.dropout else ""
         return f"supervised, {how.loss} loss, {by} within {how.delta:g} nats of {how.nbest}-best{rounds}{dropout}"
     if settings.method == "join":
-        return f"the mean of {settings.join.size} supervised actors ({settings.join.parts}), its gain chosen on dev"
+        parts = ", ".join(f"{count} × {table}" for table, count in settings.join.parts.items())
+        return f"the mean of several supervised actors ({parts}), its gain chosen on dev"
     weights = "vanilla" if settings.dpg.vanilla else "critic-aware"
     origin = f", from {settings.dpg.start}" if settings.dpg.start else ""
     return f"deterministic policy gradient, {weights}{origin}"

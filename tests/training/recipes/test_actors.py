@@ -30,7 +30,7 @@ def config(tiny_config):
         "first": quick(seeds=2, supervised=QUICK | {"choice": "consensus", "dropout": 0.2}),
         "second": quick(method="dpg", seeds=2, dpg=QUICK_DPG | {"start": "first"}),
         "still": quick(variant="constant"),
-        "whole": quick(method="join", join={"parts": "first", "size": 2, "gains": (0.5, 1.0)}),
+        "whole": quick(method="join", join={"parts": {"first": 2}, "gains": (0.5, 1.0)}),
     }
     return tiny_config.model_copy(update={"actors": actors})
 
@@ -59,7 +59,10 @@ def test_all_are_trained_once_and_a_changed_one_only_when_told_to(config, run, q
     trained = {path: path.stat().st_mtime_ns for path in run.actors.glob("*.safetensors")}
     assert sorted(path.stem for path in trained) == ["first-1", "first-2", "second-1", "second-2", "still", "whole"]
     whole = json.loads((run.actors / "whole.json").read_text())
-    assert (whole["hidden"], whole["method"]) == (8, "the mean of 2 supervised actors (first), its gain chosen on dev")
+    assert (whole["hidden"], whole["method"]) == (
+        8,
+        "the mean of several supervised actors (2 × first), its gain chosen on dev",
+    )
     looks = json.loads((run.reports / "actors" / "whole.json").read_text())
     assert [look["measures"].get("gain") for look in looks] == [None, 0.5, 1.0]
     method = json.loads((run.actors / "first-1.json").read_text())["method"]
