@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 # The shipped bundles; where there is none, the toy pair that the tests use.
 MODELS ?= $(if $(wildcard models/*/manifest.json),models,tests/fixtures/models)
 
-.PHONY: help serve test check format clean bench bench-training multi30k actors overhead load locust
+.PHONY: help serve test check format clean bench bench-training multi30k actors overhead http-share load locust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -55,6 +55,9 @@ LOAD_ARGS = --models $(MODELS) $(if $(OUT),--out $(OUT)) $(ARGS)
 
 overhead: $(VENV)/.dev ## what the actors cost in production: a table and a picture (MODELS=… OUT=…)
 	$(BIN)/python tests/load/overhead.py $(LOAD_ARGS)
+
+http-share: $(VENV)/.dev ## what HTTP, tokeniser and scheduler add to the engine's own time (MODELS=… OUT=…)
+	$(BIN)/python tests/load/http_share.py $(LOAD_ARGS)
 
 load: $(VENV)/.dev ## hold CALLERS=32 for MINUTES=5, check every answer against the one given alone, watch the memory
 	$(BIN)/python tests/load/soak.py $(if $(CALLERS),--callers $(CALLERS)) $(if $(MINUTES),--minutes $(MINUTES)) $(LOAD_ARGS)
