@@ -73,10 +73,12 @@ def force(
     targets: Sequence[Sequence[int]],
     *,
     actor: Actor | None = None,
+    sigma: float = 0.0,
+    generator: torch.Generator | None = None,
 ) -> Trajectory:
     """The states of the model when it is fed `targets` (ids without eos) whatever it would have said itself.
 
-    A source may have several targets, all the same number of them, side by side.
+    A source may have several targets, all the same number of them, side by side.  Noise as in `rollout`.
     """
     if not sources or len(targets) % len(sources):
         raise ValueError(f"{len(sources)} sources and {len(targets)} targets: give as many targets for each source")
@@ -86,11 +88,14 @@ def force(
         if len(targets) > len(sources):
             rows = torch.arange(len(sources), device=inputs.device)
             encoded = encoded.select(rows.repeat_interleave(len(targets) // len(sources)))
-        if actor is None:
+        if actor is None and sigma == 0:
             return _force_plain(model, encoded, inputs, ids, is_real)
         recorder, state = Recorder(len(targets), model.sizes.decoder), encoded.first_state
         for step in range(ids.shape[1]):
-            context, action, state = _move(model, state, inputs[:, step], encoded, actor, None)
+            noise = None
+            if sigma > 0:
+                noise = sigma * torch.randn(len(targets), model.sizes.decoder, generator=generator, device=state.device)
+            context, action, state = _move(model, state, inputs[:, step], encoded, actor, noise)
             rows = is_real[:, step].nonzero().squeeze(1)
             recorder.add(rows, state[rows], context[rows], ids[rows, step], None if action is None else action[rows])
         return recorder.trajectory()

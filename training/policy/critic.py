@@ -15,8 +15,11 @@ Shapes:  B sentences · M samples of each · N = B·M rows, ordered by sentence 
 import torch
 from torch import Tensor, nn
 
+from training.corpus.cache import EOS
 from training.nmt.model import MASKED, Encoder, TranslationModel
 from training.nmt.recurrence import attentional_gru
+
+WEAKEST = -30.0  # a match with a reference without words
 
 
 class Critic(nn.Module):
@@ -66,8 +69,10 @@ class Critic(nn.Module):
         """The words of the references that states [B, M·T, H] speak for, and how strongly [B, M·T, R + 1]."""
         words = self.match_words(references)  # [B, L, R]
         scores = torch.bmm(self.match_state(states), words.transpose(1, 2))  # [B, M·T, L]
-        scores = scores + ((1 - reference_mask) * MASKED).unsqueeze(1)
-        strength = torch.logsumexp(scores, dim=2, keepdim=True)
+        # Not with its eos: a state that speaks for the end would match at every step.
+        is_word = reference_mask * (references != EOS)
+        scores = scores + ((1 - is_word) * MASKED).unsqueeze(1)
+        strength = torch.logsumexp(scores, dim=2, keepdim=True).clamp(min=WEAKEST)
         return torch.cat([torch.bmm(torch.exp(scores - strength), words), strength], dim=2)
 
     def start_at(self, mean_return: float) -> None:

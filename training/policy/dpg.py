@@ -7,6 +7,7 @@ loops; `training.policy.dpg_training` is the outer loop with all that is not the
 
 - a minibatch holds many sentences; weights are normalised over the samples of each sentence, as the paper's are;
 - decoding and collecting the states are one pass: tokens are constants, the gradient flows through the states;
+- the reference's states are as noisy as the samples', or the critic would tell references by their calm;
 - gradients are clipped, the critic starts at the mean return and may learn for a while before the actor does, from
   noisy decodings or from n-best lists;
 - the actor's output layer is zero at first, so that learning starts exactly at greedy decoding.
@@ -66,7 +67,7 @@ class PolicyGradientLearner:
         return {"critic_error": loss.item() ** 0.5, "critic_correlation": correlation(rc, r)}
 
     def update_critic_on_lists(
-        self, batch: Minibatch, outputs: Sequence[Sequence[int]], returns: Tensor
+        self, batch: Minibatch, outputs: Sequence[Sequence[int]], returns: Tensor, noise: torch.Generator
     ) -> dict[str, float]:
         """The same on hypotheses that were searched for before: their states are as cheap as the reference's.
 
@@ -79,7 +80,7 @@ class PolicyGradientLearner:
             for ids in (*outputs[row * count : (row + 1) * count], reference)
         ]
         with torch.no_grad():
-            forced = force(self.model, batch.sources, targets)
+            forced = force(self.model, batch.sources, targets, sigma=self.config.sigma, generator=noise)
         references_r = self.true_returns(batch, batch.references, [False] * len(batch))
         r = torch.cat([returns, references_r], dim=1)
         rc = self.critic(*batch.padded_references(), forced.states, forced.mask).view(len(batch), -1)
@@ -117,7 +118,7 @@ class PolicyGradientLearner:
         r = self.true_returns(batch, outputs, truncated)
         if with_reference:
             with torch.no_grad():
-                forced = force(self.model, batch.sources, batch.references)
+                forced = force(self.model, batch.sources, batch.references, sigma=self.config.sigma, generator=noise)
             states, mask = _join(states, forced.states, samples), _join(mask, forced.mask, samples)
             references_r = self.true_returns(batch, batch.references, [False] * len(batch))
             r = torch.cat([r, references_r], dim=1)

@@ -140,7 +140,8 @@ class PolicyGradientTraining:
         drawn = [lists.draw(index, self.config.critic_lists, random) for index in batch.indices]
         outputs = [ids for row, _ in drawn for ids in row]
         returns = torch.tensor([scores for _, scores in drawn], dtype=torch.float32)
-        measures = self.learner.update_critic_on_lists(batch, outputs, returns)
+        noise = self._noise(1, self.critic_state.updates)
+        measures = self.learner.update_critic_on_lists(batch, outputs, returns, noise)
         self.critic_state.updates += 1
         return measures
 

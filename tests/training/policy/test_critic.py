@@ -77,8 +77,8 @@ def test_a_state_matches_the_words_that_the_model_would_say_from_it(tiny_model):
     critic.start_from(model)
     states = torch.randn(2, 5, sizes.decoder, generator=torch.Generator().manual_seed(0))
     words, strength = critic.match(REFERENCES, REFERENCE_MASK, states).split([sizes.readout, 1], dim=2)
-    # What the state alone adds to each word's logit decides; the second reference has two words, 6 and eos.
+    # What the state alone adds to each word's logit decides; the words of the first reference are 4 and 5.
     logits = states @ model.readout.state.weight.t() @ model.output_weight().t()
-    of_second = logits[1][:, [6, 3]]
-    torch.testing.assert_close(strength[1, :, 0], of_second.logsumexp(dim=1))
-    torch.testing.assert_close(words[1], of_second.softmax(dim=1) @ model.output_weight()[[6, 3]])
+    of_first = logits[0][:, [4, 5]]
+    torch.testing.assert_close(strength[0, :, 0], of_first.logsumexp(dim=1))
+    torch.testing.assert_close(words[0], of_first.softmax(dim=1) @ model.output_weight()[[4, 5]])
