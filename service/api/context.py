@@ -74,19 +74,22 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -
     """The result of `work`, which is cancelled as soon as the caller hangs up."""
     working = asyncio.current_task()
     assert working is not None, "a request is served by a task"
-    is_gone = False
+    is_gone = is_done = False
 
     async def watch() -> None:
         """Cancel the work when the caller is gone.  The body has been read, so nothing else can come."""
         nonlocal is_gone
         while (await request.receive())["type"] != "http.disconnect":
             pass
-        is_gone = True
-        working.cancel()
+        if not is_done:  # what comes after the work must not be cancelled
+            is_gone = True
+            working.cancel()
 
     watching = asyncio.ensure_future(watch())
     try:
-        return await work
+        result = await work
+        is_done = True
+        return result
     except asyncio.CancelledError:
         if is_gone and not working.uncancel():
             raise CallerGone from None
