@@ -5,8 +5,10 @@ sentence.  It names no words; at the end it says one number, through a sigmoid w
 states only and no tokens: what it predicts, it must read off the thing that the actor can change.
 
 How well a state fits the words of the reference takes a recurrent network thousands of updates to find out.  The frozen
-model knows: its readout says which words a state speaks for.  So beside the state itself the critic is shown a match,
-the reference's words weighted by how much the state speaks for them, through weights that start as the model's.
+model knows: its readout says which words a state speaks for.  So beside the states the critic is shown how they match,
+through weights that start as the model's: at each step the reference's words that the state speaks for; in the end the
+share of steps that speak for some word (precision), the share of words that some step speaks for (recall), the ratio of
+lengths.  Without the recall, the easiest way to please a critic is to say less.
 
 Shapes:  B sentences · M samples of each · N = B·M rows, ordered by sentence · L reference length · T steps ·
          H decoder state · C critic's units · K attention key · R readout
@@ -20,6 +22,8 @@ from training.nmt.model import MASKED, Encoder, TranslationModel
 from training.nmt.recurrence import attentional_gru
 
 WEAKEST = -30.0  # a match with a reference without words
+# Between the scores of words that a state speaks for and those of other words, in models that were trained here.
+THRESHOLD, SLOPE = 9.0, 0.5
 
 
 class Critic(nn.Module):
@@ -31,6 +35,7 @@ class Critic(nn.Module):
         annotation, key, readout = 2 * units, max(16, units // 2), readout or units
         self.match_words = nn.Embedding(vocabulary, readout)
         self.match_state = nn.Linear(state, readout, bias=False)
+        self.match_threshold = nn.Parameter(torch.tensor([0.0]))
         self.embedding = nn.Embedding(vocabulary, units)
         self.encoder = Encoder(units, units)
         self.key = nn.Linear(annotation, key)
@@ -40,7 +45,7 @@ class Critic(nn.Module):
         self.context = nn.Linear(annotation, 3 * units, bias=False)
         self.recurrence = nn.Linear(units, 3 * units)
         self.first_state = nn.Linear(units, units)
-        self.summary = nn.Linear(2 * units + annotation, units)
+        self.summary = nn.Linear(2 * units + annotation + 3, units)
         self.output = nn.Linear(units, 1)
         self.initialise()
 
@@ -64,16 +69,28 @@ class Critic(nn.Module):
         with torch.no_grad():
             self.match_words.weight.copy_(model.output_weight())
             self.match_state.weight.copy_(model.readout.state.weight)
+            self.match_threshold.fill_(THRESHOLD)
 
-    def match(self, references: Tensor, reference_mask: Tensor, states: Tensor) -> Tensor:
-        """The words of the references that states [B, M·T, H] speak for, and how strongly [B, M·T, R + 1]."""
+    def match(
+        self, references: Tensor, reference_mask: Tensor, states: Tensor, state_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Matches of each step [N, T, R + 1], and precision, recall and length ratio of each row [N, 3]."""
+        samples, steps = len(states) // len(references), states.shape[1]
         words = self.match_words(references)  # [B, L, R]
-        scores = torch.bmm(self.match_state(states), words.transpose(1, 2))  # [B, M·T, L]
+        spoken = self.match_state(states).view(len(references), samples * steps, -1)
+        scores = torch.bmm(spoken, words.transpose(1, 2))  # [B, M·T, L]
         # Not with its eos: a state that speaks for the end would match at every step.
         is_word = reference_mask * (references != EOS)
-        scores = scores + ((1 - is_word) * MASKED).unsqueeze(1)
-        strength = torch.logsumexp(scores, dim=2, keepdim=True).clamp(min=WEAKEST)
-        return torch.cat([torch.bmm(torch.exp(scores - strength), words), strength], dim=2)
+        masked = scores + ((1 - is_word) * MASKED).unsqueeze(1)
+        strength = torch.logsumexp(masked, dim=2, keepdim=True).clamp(min=WEAKEST)
+        by_step = torch.cat([torch.bmm(torch.softmax(masked, dim=2), words), strength], dim=2)
+        says = torch.sigmoid(SLOPE * (scores - self.match_threshold)) * is_word.unsqueeze(1)
+        says = says.view(len(states), steps, -1) * state_mask.unsqueeze(2)  # [N, T, L]
+        word_count = is_word.sum(dim=1).clamp(min=1).repeat_interleave(samples)  # [N]
+        step_count = (state_mask.sum(dim=1) - 1).clamp(min=1)  # the last step says eos
+        precision, recall = says.amax(dim=2).sum(dim=1) / step_count, says.amax(dim=1).sum(dim=1) / word_count
+        overall = torch.stack([precision, recall, torch.log(step_count / word_count)], dim=1)
+        return by_step.view(len(states), steps, -1), overall
 
     def start_at(self, mean_return: float) -> None:
         """Let the untrained critic predict this return for everything, so that it need not first learn the mean."""
@@ -87,9 +104,8 @@ class Critic(nn.Module):
         annotations = self.encoder(self.embedding(references), reference_mask, torch.float32)  # [B, L, 2C]
         first_state = torch.tanh(self.first_state(annotations[:, 0, annotations.shape[2] // 2 :]))
         rows = torch.arange(len(references), device=states.device).repeat_interleave(samples)
-        by_sentence = states.reshape(len(references), -1, states.shape[2])
-        matched = self.match(references, reference_mask, by_sentence).view(*states.shape[:2], -1)
-        observed = torch.cat([states, matched * state_mask.unsqueeze(2)], dim=2)
+        by_step, overall = self.match(references, reference_mask, states, state_mask)
+        observed = torch.cat([states, by_step * state_mask.unsqueeze(2)], dim=2)
         read, alignments = attentional_gru(
             self.observation(observed).transpose(0, 1).contiguous(),
             first_state[rows],
@@ -105,6 +121,6 @@ class Critic(nn.Module):
         read, contexts = read.transpose(0, 1), torch.bmm(alignments.transpose(0, 1), annotations[rows])
         share = (state_mask / state_mask.sum(dim=1, keepdim=True)).unsqueeze(2)  # [N, T, 1]
         last = read[torch.arange(len(read)), state_mask.sum(dim=1).long() - 1]
-        seen = torch.cat([(share * read).sum(dim=1), last, (share * contexts).sum(dim=1)], dim=1)
+        seen = torch.cat([(share * read).sum(dim=1), last, (share * contexts).sum(dim=1), overall], dim=1)
         value = self.output(torch.tanh(self.summary(seen))).squeeze(1)
         return torch.sigmoid(value) if self.is_bounded else value

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from training.policy.critic import Critic
+from training.policy.critic import SLOPE, THRESHOLD, Critic
 
 REFERENCES = torch.tensor([[4, 5, 3], [6, 3, 0]])
 REFERENCE_MASK = (REFERENCES > 0).float()
@@ -76,9 +76,15 @@ def test_a_state_matches_the_words_that_the_model_would_say_from_it(tiny_model):
     critic = Critic(sizes.target_vocabulary, sizes.decoder, units=8, is_bounded=True, readout=sizes.readout)
     critic.start_from(model)
     states = torch.randn(2, 5, sizes.decoder, generator=torch.Generator().manual_seed(0))
-    words, strength = critic.match(REFERENCES, REFERENCE_MASK, states).split([sizes.readout, 1], dim=2)
+    mask = torch.ones(2, 5)
+    by_step, overall = critic.match(REFERENCES, REFERENCE_MASK, states, mask)
+    words, strength = by_step.split([sizes.readout, 1], dim=2)
     # What the state alone adds to each word's logit decides; the words of the first reference are 4 and 5.
     logits = states @ model.readout.state.weight.t() @ model.output_weight().t()
     of_first = logits[0][:, [4, 5]]
     torch.testing.assert_close(strength[0, :, 0], of_first.logsumexp(dim=1))
     torch.testing.assert_close(words[0], of_first.softmax(dim=1) @ model.output_weight()[[4, 5]])
+    # Four words and eos were said where the reference has two and eos.
+    says = torch.sigmoid(SLOPE * (of_first - THRESHOLD))
+    expected = [says.amax(1).sum() / 4, says.amax(0).sum() / 2, torch.tensor(4 / 2).log()]
+    torch.testing.assert_close(overall[0], torch.stack(expected))
