@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 # The shipped bundles; where there is none, the toy pair that the tests use.
 MODELS ?= $(if $(wildcard models/*/manifest.json),models,tests/fixtures/models)
 
-.PHONY: help serve test check format clean bench bench-training multi30k actors overhead http-share load locust
+.PHONY: help serve test check format clean bench bench-training multi30k actors model overhead http-share load locust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -70,6 +70,19 @@ multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DA
 	DATA=$(DATA) $(BIN)/nudge-train prepare --config training/configs/multi30k-de-en.toml
 	DATA=$(DATA) $(BIN)/nudge-train pretrain --config training/configs/multi30k-de-en.toml --processes 2
 	DATA=$(DATA) $(BIN)/nudge-train evaluate --config training/configs/multi30k-de-en.toml --decoder greedy --decoder beam
+
+# Each step leaves finished work alone, so the same command goes on after a kill.
+PAIR_CONFIG = --config training/configs/$(PAIR).toml $(if $(RUN),--run $(RUN))
+
+model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en)
+	@test -n "$(DATA)" -a -n "$(PAIR)" || { echo "say which pair and where the corpora are: make model PAIR=de-en DATA=<folder>"; exit 2; }
+	DATA=$(DATA) $(BIN)/nudge-train prepare $(PAIR_CONFIG)
+	DATA=$(DATA) $(BIN)/nudge-train pretrain $(PAIR_CONFIG)
+	DATA=$(DATA) $(BIN)/nudge-train actors $(PAIR_CONFIG)
+	DATA=$(DATA) $(BIN)/nudge-train evaluate $(PAIR_CONFIG) --decoder greedy --decoder beam \
+	  $(foreach objective,bleu perplexity chrf concise,--decoder actor:$(objective))
+	DATA=$(DATA) $(BIN)/nudge-train report $(PAIR_CONFIG)
+	DATA=$(DATA) $(BIN)/nudge-train export $(PAIR_CONFIG) $(if $(OUT),--out $(OUT)) --force
 
 ACTORS = training/configs/multi30k-de-en.toml
 

@@ -311,6 +311,10 @@ class ActorTraining(Section):
     dpg: PolicyGradient = PolicyGradient()
     join: Join = Join()
 
+    def without_label(self) -> Self:
+        """What decides the training: a label may be reworded afterwards."""
+        return self.model_copy(update={"ablation": ""})
+
     @model_validator(mode="after")
     def a_joined_actor_has_parts(self) -> Self:
         if self.method == "join" and not self.join.parts:
@@ -334,6 +338,10 @@ class Export(Section):
     licence: str = "Apache-2.0"
     intended_use: str = ""
     known_failures: tuple[str, ...] = ()
+    default_objective: str | None = Field(
+        default=None,
+        description="actor that acts when a request names none, if its gain is significant on every test set",
+    )
 
 
 class Config(Section):

@@ -50,7 +50,7 @@ class ActorResult:
     objective: str
     method: str
     is_control: bool
-    minutes: float  # of training, on one core
+    minutes: float | None  # of training, on one core, where it was written down
     against_greedy: Mapping[str, Difference]
     against_beam: Mapping[str, Difference] | None  # of beam search with the actor
     share_of_beam: float | None  # of beam search's gain in the actor's own metric
@@ -187,7 +187,7 @@ def _greedy_cells(actor: ActorResult, metrics: Sequence[str]) -> list[str]:
         change_cell(actor.against_constant),
         change_cell(actor.against_length_bonus),
         f"{actor.mean_influence:.3f} nats, {actor.notable_share:.0%} of tokens",
-        f"{actor.minutes:.1f}",
+        "–" if actor.minutes is None else f"{actor.minutes:.1f}",
     ]
 
 

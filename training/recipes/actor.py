@@ -291,7 +291,7 @@ class ActorObserver:
 
 def _identity(config: Config, settings: ActorTraining) -> str:
     """What must not change between the parts of one training."""
-    return json.dumps([config.name, settings.model_dump(mode="json")])
+    return json.dumps([config.name, settings.without_label().model_dump(mode="json")])
 
 
 def _finish(

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -59,8 +60,6 @@ class ActorData:
         self.config, self.run, self.settings = config, run, settings
         self.model, self.objective, self.console = model, objective, console
         self.limits = LengthLimits.from_config(config.decoding)
-        self.corpus = TokenCorpus.open(run.data)
-        self.indices = self._draw_pairs()
         self.source = Subwords.load(run.source_tokenizer)
         self.target = Subwords.load(run.target_tokenizer)
         self.dev_name = next(iter(config.corpus.dev))
@@ -77,9 +76,14 @@ class ActorData:
     def measure(self, actor: PlainActor) -> DevScores:
         return self.dev.measure(self.model, actor)
 
-    # -- the training pairs ----------------------------------------------------------------------------------------
+    # -- the training pairs; whoever only measures never asks for them ----------------------------------------------
 
-    def _draw_pairs(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    @cached_property
+    def corpus(self) -> TokenCorpus:
+        return TokenCorpus.open(self.run.data)
+
+    @cached_property
+    def indices(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Pairs that are short enough; a random, sorted draw where there are more than asked for."""
         kept = short_enough(self.corpus.source_lengths, self.corpus.target_lengths, self.settings.max_tokens)
         if not len(kept):

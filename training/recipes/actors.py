@@ -14,7 +14,7 @@ from rich.console import Console
 
 from training.config import ActorTraining, Config
 from training.errors import TrainingError
-from training.policy.actor_file import load_facts
+from training.policy.actor_file import load_facts, save_facts
 from training.recipes.actor import ActorFiles, open_run, train_actor
 from training.recipes.run_folder import RunFolder
 
@@ -57,7 +57,8 @@ def train_all(
             continue
         files, restart = ActorFiles(run, name), False
         if files.weights.exists() and not files.state.exists():
-            if ActorTraining.model_validate(load_facts(files.weights)["settings"]) == settings:
+            if _is_same_training(files, settings):
+                _label_anew(files, settings)
                 console.print(f"{name}: finished before", highlight=False)
                 continue
             if not renew:
@@ -73,6 +74,19 @@ def members(config: Config) -> Iterator[tuple[str, ActorTraining]]:
     for name, settings in config.actors.items():
         for seed in range(1, settings.seeds + 1):
             yield _member_name(config, name, seed), _member(config, settings, seed)
+
+
+def _is_same_training(files: ActorFiles, settings: ActorTraining) -> bool:
+    before = ActorTraining.model_validate(load_facts(files.weights)["settings"])
+    return before.without_label() == settings.without_label()
+
+
+def _label_anew(files: ActorFiles, settings: ActorTraining) -> None:
+    """The report reads the label beside the actor; let it be the config's."""
+    facts = load_facts(files.weights)
+    if facts["settings"].get("ablation", "") != settings.ablation:
+        facts["settings"]["ablation"] = settings.ablation
+        save_facts(files.weights, facts)
 
 
 def _member_name(config: Config, name: str, seed: int) -> str:

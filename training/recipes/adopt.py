@@ -1,10 +1,12 @@
-"""Start from a shipped bundle and a parallel text of one's own: the run's folder that `nudge-train actor` needs.
+"""Start from a shipped bundle: the run's folder that `nudge-train actor` and `nudge-train report` need.
 
-The bundle's frozen model and subwords are unpacked; the text is cleaned and split into training pairs and two held-out
-sets, one to choose the actor on and one to report on.
+The bundle's frozen model, subwords and actors are unpacked.  For an actor, a parallel text of one's own is cleaned and
+split into training pairs and two held-out sets, one to choose the actor on and one to report on; for a report, the
+config's dev and test sets are all it takes.
 """
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,8 +17,10 @@ from training.corpus.cache import TokenCorpus
 from training.corpus.cleaning import Cleaner
 from training.corpus.reading import Pair, describe, read_pairs
 from training.errors import CorpusError
-from training.export.checkpoint import unpack_bundle
+from training.export.bundle import MANIFEST_NAME
+from training.export.checkpoint import SHIPPED_NAME, unpack_bundle
 from training.nmt.checkpoint import DESCRIPTION, load_description, write_atomically
+from training.recipes.prepare import write_evaluation_sets
 from training.recipes.run_folder import RunFolder, evaluation_files
 from training.tokenizer.subwords import Subwords
 
@@ -69,6 +73,33 @@ def adopt(bundle: Path, text: ParallelText, run: Path, console: Console) -> Conf
         highlight=False,
     )
     return config
+
+
+def unpack_to_report(bundle: Path, config: Config, run: Path) -> RunFolder:
+    """Make `run` a folder with the bundle's model and actors and the config's dev and test sets; return it.
+
+    A folder that was made before is used as it is, provided that it was made of the same bundle.
+    """
+    folder, shipped = RunFolder.of(config, run), run / SHIPPED_NAME
+    if folder.test.exists():
+        if not shipped.is_file() or shipped.read_bytes() != (bundle / MANIFEST_NAME).read_bytes():
+            raise CorpusError(f"{run} was not made of {bundle} as it is now; remove it, or give another --run")
+        return folder
+    if not folder.model.exists():
+        unpack_bundle(bundle, run)
+    languages = Config.model_validate(load_description(run)["config"]).languages
+    if languages != config.languages:
+        raise CorpusError(
+            f"{bundle} translates {languages.source} to {languages.target}, the config's texts are "
+            f"{config.languages.source} and {config.languages.target}"
+        )
+    shutil.rmtree(folder.dev, ignore_errors=True)
+    write_evaluation_sets(folder.dev, config.corpus.dev, config)
+    partial = run / "test.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    write_evaluation_sets(partial, config.corpus.test, config)
+    partial.rename(folder.test)  # last, for it says that the folder is made
+    return folder
 
 
 def split(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair], list[Pair]]:

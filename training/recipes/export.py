@@ -18,6 +18,7 @@ from rich.table import Table
 from training.config import Config
 from training.corpus.cache import TokenCorpus
 from training.errors import ExportError
+from training.evaluation.actor_report import METRIC_OF, SIGNIFICANT
 from training.export.actor_files import read_actors
 from training.export.bundle import CARD_NAME, ENCODER_NAME, GOLDEN_NAME, STEP_NAME, refuse_to_overwrite, write_bundle
 from training.export.calibration import calibrate
@@ -107,7 +108,7 @@ def export(
     found, left_out = read_actors(run.actors, weights.sizes, actors)
     for name, reason in left_out.items():
         console.print(f"actor {name} is left out: it {reason}", highlight=False)
-    _check_default(default_objective, found, console)
+    default = _default_objective(default_objective, config.export.default_objective, found, console)
     texts = read_texts(config, run, sentences)
     units = unit_ranges([actor.weights for actor in found])
 
@@ -151,7 +152,7 @@ def export(
         decoding=config.decoding,
         tokenizer_files=(run.source_tokenizer.name, list(tokenizers)[-1]),
         actors=found,
-        default_objective=default_objective,
+        default_objective=default,
         calibration=_calibration(texts, measured[kind][PLAIN]),
         scores=_scores(run, texts, measured[kind]),
         provenance=_provenance(config, config_file, description, state_range),
@@ -234,24 +235,31 @@ def _golden(
     )
 
 
-def _check_default(default_objective: str | None, actors: Sequence[ActorFacts], console: Console) -> None:
-    """Refuse a default that is no actor, and say so when its measured gains do not all stand on firm ground."""
-    if default_objective is None:
-        return
-    chosen = {actor.weights.name: actor for actor in actors}.get(default_objective)
+def _default_objective(
+    asked: str | None, wish: str | None, actors: Sequence[ActorFacts], console: Console
+) -> str | None:
+    """The default that was asked for; or the config's, if its gain is significant on every test set; or none."""
+    name = asked or wish
+    if name is None:
+        return None
+    chosen = {actor.weights.name: actor for actor in actors}.get(name)
     if chosen is None:
         names = ", ".join(actor.weights.name for actor in actors) or "none"
-        raise ExportError(f"the default objective {default_objective!r} is none of the bundle's actors ({names})")
-    own = [gain for gain in chosen.gains if gain["metric"] == chosen.objective]
+        raise ExportError(f"the default objective {name!r} is none of the bundle's actors ({names})")
+    own = [gain for gain in chosen.gains if gain["metric"] == METRIC_OF.get(chosen.objective, chosen.objective)]
     doubtful = [
-        str(gain["test_set"]) for gain in own if gain["actor"] <= gain["greedy"] or (gain.get("p") or 1) >= 0.05
+        str(gain["test_set"])
+        for gain in own
+        if gain["actor"] <= gain["greedy"] or gain.get("p") is None or gain["p"] >= SIGNIFICANT
     ]
-    if doubtful or not own:
-        where = f"on {', '.join(doubtful)}" if doubtful else "on any test set"
-        console.print(
-            f"{default_objective} becomes the default although its gain is not known to be significant {where}",
-            highlight=False,
-        )
+    if own and not doubtful:
+        return name
+    doubt = f"its gain is not known to be significant on {', '.join(doubtful) or 'any test set'}"
+    if asked:
+        console.print(f"{name} becomes the default although {doubt}", highlight=False)
+        return name
+    console.print(f"plain greedy stays the default, and not {name}: {doubt}", highlight=False)
+    return None
 
 
 def _scores(run: RunFolder, texts: ExportTexts, measured: Mapping[str, Measured]) -> list[dict[str, Any]]:

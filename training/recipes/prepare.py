@@ -72,8 +72,8 @@ def _prepare_into(
     folder: RunFolder, config: Config, progress: Progress, console: Console
 ) -> tuple[Prepared, list[dict[str, Any]]]:
     # Evaluation sets first: they are small, and a wrong path is noticed in seconds rather than after minutes.
-    _write_evaluation_sets(folder.dev, config.corpus.dev, config)
-    _write_evaluation_sets(folder.test, config.corpus.test, config)
+    write_evaluation_sets(folder.dev, config.corpus.dev, config)
+    write_evaluation_sets(folder.test, config.corpus.test, config)
     clean_text = folder.path / "clean.source.txt", folder.path / "clean.target.txt"
     reports, table = _write_clean_text(clean_text, config, progress)
     console.print(table)
@@ -98,7 +98,8 @@ def _prepare_into(
     return prepared, [{**vars(report), "removed": dict(report.removed)} for report in reports]
 
 
-def _write_evaluation_sets(folder: Path, sets: dict[str, ParallelText], config: Config) -> None:
+def write_evaluation_sets(folder: Path, sets: dict[str, ParallelText], config: Config) -> None:
+    """Write dev or test sets where `RunFolder` finds them; `folder` must be new."""
     folder.mkdir()
     for name, text in sets.items():
         source_path, target_path = evaluation_files(folder, name)

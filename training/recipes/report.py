@@ -13,7 +13,7 @@ import torch
 import typer
 from rich.console import Console
 
-from training.config import Config
+from training.config import Config, load_config
 from training.errors import EvaluationError
 from training.evaluation.actor_report import ActorResult, SetResult
 from training.evaluation.bootstrap import DEFAULT_DRAWS, Difference
@@ -24,9 +24,10 @@ from training.nmt.checkpoint import write_atomically
 from training.policy.actor_file import load_facts, save_facts
 from training.recipes.actor import open_run
 from training.recipes.actors import members
+from training.recipes.adopt import unpack_to_report
 from training.recipes.report_document import Learnt, document, read_learnt
 from training.recipes.report_measuring import RunMeasuring
-from training.recipes.run_folder import RunFolder
+from training.recipes.run_folder import DEFAULT_RUNS, RunFolder
 
 
 def command(
@@ -34,6 +35,10 @@ def command(
         Path | None, typer.Option(help="config of the experiment (TOML); that of the run's model by default")
     ] = None,
     run: Annotated[Path | None, typer.Option(help="folder of the run; runs/<name of the config> by default")] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(help="report on the actors of this bundle, on the config's test sets; needs --config"),
+    ] = None,
     actor: Annotated[
         list[str] | None, typer.Option(help="an actor to report on; all of the run by default; repeatable")
     ] = None,
@@ -53,8 +58,15 @@ def command(
 ) -> None:
     """Measure every actor against greedy, beam search, NPAD and the controls; write tables, figures and examples."""
     torch.set_num_threads(threads)
-    loaded, folder = open_run(config, run)
+    loaded, folder = open_run(config, run) if bundle is None else _open_bundle(bundle, config, run)
     report(loaded, folder, actor, sets=test_set, with_beam=beam, soothsayers=soothsayer or [], out=out, notes=notes)
+
+
+def _open_bundle(bundle: Path, config: Path | None, run: Path | None) -> tuple[Config, RunFolder]:
+    if config is None:
+        raise EvaluationError("--bundle goes with --config, which says what the test sets are")
+    loaded = load_config(config)
+    return loaded, unpack_to_report(bundle, loaded, run or DEFAULT_RUNS / f"{loaded.name}-bundle")
 
 
 def report(

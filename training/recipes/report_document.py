@@ -75,7 +75,8 @@ def document(
     lines += [*_dev_table(next(iter(config.corpus.dev)), learnt, baselines), ""]
     lines += ["## Every system and every actor", ""]
     lines += [to_markdown(result) for result in results]
-    lines += ["## How each actor was trained", "", *map(_provenance, learnt), ""]
+    if learnt:
+        lines += ["## How each actor was trained", "", *map(_provenance, learnt), ""]
     return "\n".join(lines)
 
 
@@ -83,6 +84,8 @@ def _head(config: Config, run: RunFolder, learnt: Sequence[Learnt]) -> list[str]
     trained = load_description(run.path).get("training", {})
     base = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.items() if key != "finished")
     decoding, total = config.decoding, sum(one.cpu_minutes for one in learnt)
+    # A bundle's actors come without their history.
+    actors = [f"- Actors: {len(learnt)}, {total:.0f} minutes of one core in all, the n-best lists not counted."]
     dev, tests = next(iter(config.corpus.dev)), ", ".join(f"`{name}`" for name in config.corpus.test)
     return [
         f"# {config.name}: trainable greedy decoding",
@@ -91,7 +94,7 @@ def _head(config: Config, run: RunFolder, learnt: Sequence[Learnt]) -> list[str]
         f"chosen on the dev set `{dev}`. The test sets ({tests or 'none'}) were only decoded for this report.",
         "",
         f"- Model: {base or 'no record of its training'}.",
-        f"- Actors: {len(learnt)}, {total:.0f} minutes of one core in all, the search for n-best lists not counted.",
+        *(actors if learnt else []),
         f"- Beam search: size {decoding.beam_size}, log p / length^{decoding.length_alpha:g}. NPAD: "
         f"{decoding.npad_samples} samples, σ₀ = {decoding.npad_sigma:g}.",
         "- log p: mean log-probability of a token, eos included, of the outputs under the frozen, un-nudged model.",

@@ -188,7 +188,7 @@ class RunMeasuring:
             objective=facts["objective"],
             method=facts["method"],
             is_control=is_control,
-            minutes=facts.get("training", {}).get("cpu_minutes", float("nan")),
+            minutes=facts.get("training", {}).get("cpu_minutes"),
             against_greedy=against_greedy,
             against_beam=comparing.all("beam", f"beam+actor:{name}") if self.with_beam else None,
             share_of_beam=against_greedy[own].difference / beam_gain if beam_gain > 0 else None,

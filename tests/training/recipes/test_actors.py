@@ -72,6 +72,13 @@ def test_all_are_trained_once_and_a_changed_one_only_when_told_to(config, run, q
     again = {path: path.stat().st_mtime_ns for path in run.actors.glob("*.safetensors")}
     assert {path.stem for path in trained if again[path] != trained[path]} == {"still"}
 
+    # A label is no setting: it follows the config, and nothing is trained for it.
+    label = {"ablation": "a control"}
+    relabelled = {"still": config.actors["still"].model_copy(update=label)}
+    train_all(config.model_copy(update={"actors": config.actors | relabelled}), run, console=quiet)
+    assert json.loads((run.actors / "still.json").read_text())["settings"]["ablation"] == "a control"
+    assert again == {path: path.stat().st_mtime_ns for path in run.actors.glob("*.safetensors")}
+
     changed = config.model_copy(update={"actors": config.actors | {"still": quick(variant="constant", seed=5)}})
     with pytest.raises(TrainingError, match=r"still.safetensors was trained with other settings.*--renew"):
         train_all(changed, run, console=quiet)

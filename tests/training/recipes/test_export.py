@@ -178,6 +178,18 @@ def test_default_objective_without_a_significant_gain_is_said_so(run, toy_config
         assert ("not known to be significant on news" in console.file.getvalue()) == is_said
 
 
+def test_default_objective_of_the_config_needs_significant_gains(run, toy_config, tmp_path, quiet):
+    wish = toy_config.export.model_copy(update={"default_objective": "bleu"})
+    config = toy_config.model_copy(update={"export": wish})
+    facts = json.loads(run.actor("bleu").with_suffix(".json").read_text())
+    gain = {"test_set": "news", "metric": "bleu", "greedy": 30.0, "actor": 31.0, "p": 0.01}
+    for second, default in ((gain, "bleu"), (gain | {"test_set": "talks", "p": 0.2}, None)):
+        run.actor("bleu").with_suffix(".json").write_text(json.dumps(facts | {"gains": [gain, second]}))
+        out = tmp_path / f"{default}"
+        manifest = export(config, run, out, actors=["bleu"], parity_sentences=10, sentences=20, console=quiet)
+        assert manifest["default_objective"] == default
+
+
 def test_command_refuses_to_overwrite_and_says_how(trained, tmp_path):
     (tmp_path / "xa-xb").mkdir()
     result = CliRunner().invoke(app, ["export", "--run", str(trained.path), "--out", str(tmp_path / "xa-xb")])

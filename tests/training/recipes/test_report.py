@@ -2,10 +2,13 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
 
+from training.cli import app
 from training.config import ActorTraining
 from training.corpus.cache import EOS
 from training.errors import EvaluationError
@@ -13,6 +16,7 @@ from training.recipes.actor import train_actor
 from training.recipes.report import report
 from training.recipes.run_folder import RunFolder
 
+BUNDLE = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "xa-xb"
 QUICK = {"pairs": 60, "nbest": 3, "batch_tokens": 200, "max_steps": 12, "evaluate_every": 6}
 QUICK_DPG = {
     "batch_tokens": 120, "critic_pretraining": 2, "critic_updates": 1, "actor_samples": 2, "critic_units": 8,
@@ -113,3 +117,50 @@ def test_notes_must_exist(tiny_run, tiny_config, reported, quiet, tmp_path):
 def test_a_run_without_actors_has_nothing_to_report(tiny_run, tiny_config, tmp_path, quiet):
     with pytest.raises(EvaluationError, match="no actors yet"):
         report(tiny_config, RunFolder.of(tiny_config, tmp_path), console=quiet)
+
+
+TOY = """
+name = "toy"
+[languages]
+source = "xa"
+target = "xb"
+[corpus]
+train = [{ toy = 100 }]
+dev.toy-dev = { toy = 20, toy_seed = 2 }
+test.toy-test = { toy = 30, toy_seed = 3 }
+"""
+
+
+def _changes(run):
+    (found,) = json.loads((run / "reports" / "actors.json").read_text(encoding="utf-8"))["test_sets"]
+    return [actor["against_greedy"] for actor in found["actors"]]
+
+
+def test_tables_can_be_made_again_from_a_bundle(tmp_path):
+    config, run = tmp_path / "toy.toml", tmp_path / "run"
+    config.write_text(TOY, encoding="utf-8")
+    arguments = ["report", "--bundle", str(BUNDLE), "--config", str(config), "--run", str(run), "--no-beam"]
+    first = CliRunner().invoke(app, arguments)
+    assert first.exit_code == 0, first.output
+    text = (run / "reports" / "actors.md").read_text(encoding="utf-8")
+    assert "### toy-test (30 sentences)" in text
+    assert "| `actor:bleu` |" in text
+    assert "nan" not in text
+    # Again, it is the same; another bundle is not reported on in its place.
+    changes = _changes(run)
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert _changes(run) == changes
+    (run / "shipped.json").write_text("{}", encoding="utf-8")
+    refused = CliRunner().invoke(app, arguments)
+    assert refused.exit_code != 0
+    assert "was not made of" in " ".join(refused.output.split())
+
+
+def test_a_bundle_needs_texts_of_its_languages(tmp_path):
+    config = tmp_path / "other.toml"
+    config.write_text(TOY.replace('"xb"', '"xc"'), encoding="utf-8")
+    run = str(tmp_path / "run")
+    without = CliRunner().invoke(app, ["report", "--bundle", str(BUNDLE)])
+    assert "--bundle goes with --config" in without.output
+    other = CliRunner().invoke(app, ["report", "--bundle", str(BUNDLE), "--config", str(config), "--run", run])
+    assert "translates xa to xb" in " ".join(other.output.split())
