@@ -72,6 +72,7 @@ multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DA
 	DATA=$(DATA) $(BIN)/nudge-train evaluate --config training/configs/multi30k-de-en.toml --decoder greedy --decoder beam
 
 # Each step leaves finished work alone, so the same command goes on after a kill.
+SHIPPED = bleu perplexity chrf concise
 PAIR_CONFIG = --config training/configs/$(PAIR).toml $(if $(RUN),--run $(RUN))
 
 model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en)
@@ -79,10 +80,9 @@ model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAI
 	DATA=$(DATA) $(BIN)/nudge-train prepare $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train pretrain $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train actors $(PAIR_CONFIG)
-	DATA=$(DATA) $(BIN)/nudge-train evaluate $(PAIR_CONFIG) --decoder greedy --decoder beam \
-	  $(foreach objective,bleu perplexity chrf concise,--decoder actor:$(objective))
-	DATA=$(DATA) $(BIN)/nudge-train report $(PAIR_CONFIG)
-	DATA=$(DATA) $(BIN)/nudge-train export $(PAIR_CONFIG) $(if $(OUT),--out $(OUT)) --force
+	DATA=$(DATA) $(BIN)/nudge-train evaluate $(PAIR_CONFIG) --decoder greedy --decoder beam $(SHIPPED:%=--decoder actor:%)
+	DATA=$(DATA) $(BIN)/nudge-train report $(PAIR_CONFIG) --no-beam
+	DATA=$(DATA) $(BIN)/nudge-train export $(PAIR_CONFIG) $(SHIPPED:%=--actor %) $(if $(OUT),--out $(OUT)) --force
 
 ACTORS = training/configs/multi30k-de-en.toml
 

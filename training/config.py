@@ -311,6 +311,11 @@ class ActorTraining(Section):
     dpg: PolicyGradient = PolicyGradient()
     join: Join = Join()
 
+    def without_seed(self) -> Self:
+        """What actors that differ in their seed alone share; each may have started from another's actor of its seed."""
+        start = self.dpg.start.removesuffix(f"-{self.seed}") if self.dpg.start else None
+        return self.model_copy(update={"seed": 0, "dpg": self.dpg.model_copy(update={"start": start})})
+
     def without_label(self) -> Self:
         """What decides the training: a label may be reworded afterwards."""
         return self.model_copy(update={"ablation": ""})

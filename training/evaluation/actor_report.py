@@ -18,7 +18,13 @@ METRIC_OF = {"bleu": "bleu", "chrf": "chrf", "perplexity": "log_probability"}
 
 
 GREEDY_HEADINGS = ("of beam's gain", "beyond constant", "beyond length bonus", "influence", "CPU minutes")
-SUMMARY_HEADINGS = ("of beam's gain", "p < .05", "constant action alone", "beyond constant", "beyond length bonus")
+SUMMARY_HEADINGS = (
+    "of beam's gain",
+    "better, p < .05",
+    "constant action alone",
+    "beyond constant",
+    "beyond length bonus",
+)
 
 
 def metric_of(objective: str) -> str:
@@ -80,6 +86,10 @@ class SetResult:
     length_bonuses: Mapping[str, float] = field(default_factory=dict)  # tuned on dev, by objective
 
 
+def _is_better(difference: Difference) -> bool:
+    return difference.difference > 0 and is_significant(difference)
+
+
 def is_significant(difference: Difference) -> bool:
     return difference.difference != 0 and difference.p_value < SIGNIFICANT
 
@@ -120,7 +130,7 @@ def summary(result: SetResult) -> str:
                 str(len(members)),
                 f"{spread([actor.own_change.difference for actor in members], own)} {label_of(own)}",
                 share_cell(members),
-                f"{sum(is_significant(actor.own_change) for actor in members)} of {len(members)}",
+                f"{sum(_is_better(actor.own_change) for actor in members)} of {len(members)}",
                 spread(constant, own) if constant else "–",
                 _beyond([actor.against_constant for actor in members]),
                 _beyond([actor.against_length_bonus for actor in members]),
@@ -223,7 +233,7 @@ def _beyond(differences: Sequence[Difference | None]) -> str:
     known = [difference for difference in differences if difference is not None]
     if not known:
         return "–"
-    wins = sum(difference.difference > 0 and is_significant(difference) for difference in known)
+    wins = sum(map(_is_better, known))
     return f"{spread([one.difference for one in known], known[0].metric)} (p < .05 in {wins} of {len(known)})"
 
 

@@ -160,7 +160,7 @@ def _seeds(learnt: Sequence[Learnt]) -> list[list[Learnt]]:
     """Actors that differ in their seed alone, together."""
     found: dict[str, list[Learnt]] = {}
     for one in learnt:
-        found.setdefault(one.settings.model_copy(update={"seed": 0}).model_dump_json(), []).append(one)
+        found.setdefault(one.settings.without_seed().model_dump_json(), []).append(one)
     return list(found.values())
 
 

@@ -1,6 +1,5 @@
 """Decode a test set with everything the report compares, and hold the results against each other."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -203,11 +202,12 @@ class RunMeasuring:
     def _group(self, name: str) -> str:
         """What actors that differ in their seed alone are called together: their name without the seed."""
 
-        def without_seed(facts: Mapping[str, Any]) -> str:
-            return json.dumps({**facts.get("settings", {"name": facts["name"]}), "seed": 0}, sort_keys=True)
+        def training(facts: Mapping[str, Any]) -> object:
+            settings = facts.get("settings")
+            return ActorTraining.model_validate(settings).without_seed() if settings else facts["name"]
 
-        own = without_seed(self.facts[name])
-        alike = [other for other, facts in self.facts.items() if without_seed(facts) == own]
+        own = training(self.facts[name])
+        alike = [other for other, facts in self.facts.items() if training(facts) == own]
         common = {other.removesuffix(f"-{self.facts[other].get('seed')}") for other in alike}
         return common.pop() if len(alike) > 1 and len(common) == 1 else alike[0]
 
