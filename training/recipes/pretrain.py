@@ -171,17 +171,22 @@ class _Leader:
 
 
 def _finish(state: TrainingState, config: Config, run: RunFolder, dev: DevSet, console: Console) -> None:
-    """Average the best evaluated weights, keep them if dev agrees, and save the model."""
+    """Save the best of what there is, as dev sees it: evaluated weights, their average, the last update's own."""
     candidates = _best(state, config)
     chosen = load_file(_weights_path(run, candidates[0].step))
     bleu, origin = candidates[0].dev_bleu, f"update {candidates[0].step}"
     model = TranslationModel(state.model.sizes)
+    others = {}
     if len(candidates) > 1:
         averaged = average_weights([_weights_path(run, one.step) for one in candidates])
-        model.load_state_dict(averaged)
-        averaged_bleu = dev.bleu(model)
-        if averaged_bleu >= bleu:
-            chosen, bleu, origin = averaged, averaged_bleu, f"average of {len(candidates)} checkpoints"
+        others[f"average of {len(candidates)} checkpoints"] = averaged
+    if state.averaged:  # a moving average lags behind: after a short training, by more than it smooths
+        own = state.model.state_dict().items()
+        others[f"update {state.step}, without the moving average"] = {name: one.detach().cpu() for name, one in own}
+    for name, weights in others.items():
+        model.load_state_dict(weights)
+        if (other := dev.bleu(model)) >= bleu:
+            chosen, bleu, origin = weights, other, name
     model.load_state_dict(chosen)
     facts = {
         "dev_bleu": round(bleu, 2),

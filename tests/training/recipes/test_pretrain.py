@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from training.config import load_config
+from training.nmt.trainer import Evaluation, start
+from training.recipes import pretrain
 from training.recipes.prepare import prepare
 from training.recipes.run_folder import RunFolder
 
@@ -116,3 +118,25 @@ def test_a_checkpoint_of_another_model_is_not_resumed(config: Path, uninterrupte
     assert refused.returncode == 1
     assert "--restart" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize("is_raw_better", [True, False])
+def test_the_last_weights_are_kept_where_their_average_lags_behind(
+    config: Path, uninterrupted: Path, tmp_path: Path, is_raw_better: bool, quiet
+) -> None:
+    loaded = load_config(config)
+    source, run = RunFolder.of(loaded, uninterrupted), RunFolder.of(loaded, tmp_path)
+    state = start(pretrain.build_model(loaded, source), loaded.pretrain)
+    state.averaged = {name: weights + 1.0 for name, weights in state.averaged.items()}
+    state.step, state.evaluations = 1, [Evaluation(1, 20.0, 1.0, 100, 1.0)]
+    run.checkpoints.mkdir(parents=True)
+    save_file(state.averaged, run.checkpoints / "weights-0000001.safetensors")
+
+    class Judge:
+        def bleu(self, model: torch.nn.Module) -> float:
+            return 30.0 if is_raw_better else 10.0
+
+    pretrain._finish(state, loaded, run, Judge(), quiet)
+    kept = load_file(run.model)
+    expected = state.model.state_dict() if is_raw_better else state.averaged
+    assert all(torch.equal(kept[name], expected[name]) for name in kept)
