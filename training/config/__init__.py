@@ -1,0 +1,28 @@
+"""The one config of a translation model and its actors: frozen, documented per field, read from TOML.
+
+Every problem of a file is reported in one go.  Relative paths inside a config are relative to the folder
+of the config file, and `${NAME}` in a path is replaced from the environment (`${DATA}/train.de.gz`).
+"""
+
+from training.config.actors import ActorTraining, Join, PolicyGradient, Supervised
+from training.config.model import Decoding, Export, Model, Pretrain
+from training.config.reading import Config, load_config
+from training.config.text import Cleaning, Corpus, Languages, ParallelText, Tokenizer
+
+__all__ = [
+    "ActorTraining",
+    "Cleaning",
+    "Config",
+    "Corpus",
+    "Decoding",
+    "Export",
+    "Join",
+    "Languages",
+    "Model",
+    "ParallelText",
+    "PolicyGradient",
+    "Pretrain",
+    "Supervised",
+    "Tokenizer",
+    "load_config",
+]

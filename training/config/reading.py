@@ -1,0 +1,87 @@
+"""A whole config, read from TOML with every problem reported in one go."""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from training.config.actors import ActorTraining
+from training.config.model import Decoding, Export, Model, Pretrain
+from training.config.section import FileName, Section
+from training.config.text import Corpus, Languages, Tokenizer
+from training.errors import ConfigError
+
+
+class Config(Section):
+    """A whole experiment: from text to bundle."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", description="names the run's folder")
+    languages: Languages
+    corpus: Corpus
+    tokenizer: Tokenizer = Tokenizer()
+    model: Model = Model()
+    pretrain: Pretrain = Pretrain()
+    decoding: Decoding = Decoding()
+    actors: dict[FileName, ActorTraining] = Field(default_factory=dict)
+    export: Export = Export()
+
+    @model_validator(mode="after")
+    def separate_vocabularies_have_two_sizes(self) -> Self:
+        if self.tokenizer.joint and self.tokenizer.target_vocabulary is not None:
+            raise ValueError("tokenizer.target_vocabulary is for joint = false")
+        return self
+
+
+def load_config(path: Path) -> Config:
+    """Read and check a config; raise `ConfigError` with every problem at once."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(str(path), ["no such file"]) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(str(path), [f"not valid TOML: {error}"]) from None
+    problems: list[str] = []
+    resolved = _resolve_paths(raw, path.resolve().parent, problems)
+    try:
+        config = Config.model_validate(resolved)
+    except ValidationError as error:
+        for detail in error.errors():
+            place = ".".join(str(part) for part in detail["loc"]) or "config"
+            problems.append(f"{place}: {detail['msg']} (given: {detail['input']!r:.80})")
+    if problems:
+        raise ConfigError(str(path), problems)
+    return config
+
+
+PATH_KEYS = {"tsv"}
+PLAIN_FILE_KEYS = {"source", "target"}
+
+
+def _resolve_paths(value: object, base: Path, problems: list[str], inside_corpus: bool = False) -> object:
+    """Return `value` with `${NAME}` expanded and relative paths of the corpus tables made absolute."""
+    if isinstance(value, list):
+        return [_resolve_paths(item, base, problems, inside_corpus) for item in value]
+    if not isinstance(value, dict):
+        return value
+    result: dict[str, object] = {}
+    for key, item in value.items():
+        if inside_corpus and isinstance(item, str) and key in PATH_KEYS | PLAIN_FILE_KEYS:
+            result[key] = str(base / _expand(item, problems))
+        else:
+            result[key] = _resolve_paths(item, base, problems, inside_corpus or key == "corpus")
+    return result
+
+
+def _expand(text: str, problems: list[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in os.environ:
+            problems.append(f"{text}: the environment variable {name} is not set; set it to the folder of your corpora")
+            return ""
+        # A relative folder in the environment is meant from where the command runs, not from where the config lies.
+        return str(Path(os.environ[name]).absolute())
+
+    return re.sub(r"\$\{(\w+)\}", replace, text)
