@@ -120,6 +120,13 @@ def test_the_name_of_an_evaluation_set_must_do_for_a_file(tmp_path: Path) -> Non
     assert problem.startswith("corpus.dev.../there")
 
 
+def test_an_actor_looks_at_dev_sets_that_exist(tmp_path: Path) -> None:
+    actor = '[actors.mine]\nobjective = "bleu"\ndev = { here = 3, there = 4 }\n'
+    (problem,) = problems(tmp_path, SMALLEST + actor)
+    assert "actors.mine.dev names `there`; the dev sets are `here`" in problem
+    assert load(tmp_path, SMALLEST + actor.replace(", there = 4", "")).actors["mine"].dev == {"here": 3}
+
+
 def test_relative_paths_start_at_the_config(tmp_path: Path) -> None:
     config = load(tmp_path, SMALLEST.replace("{ toy = 10 }", "{ source = 'a.de', target = '/b.en' }"))
     assert config.corpus.train[0].source == tmp_path / "a.de"

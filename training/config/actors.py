@@ -102,6 +102,10 @@ class ActorTraining(Section):
     )
     max_tokens: Positive = Field(default=80, description="training pairs longer than this many subwords are left out")
     dev_sentences: Positive = Field(default=1000, description="sentences of the first dev set to look at, at most")
+    dev: dict[FileName, Positive] = Field(
+        default_factory=dict,
+        description="dev sets to look at instead, as one, with the sentences of each: { everyday = 1000, … }",
+    )
     seed: int = 1
     seeds: Positive = Field(default=1, description="`nudge-train actors` trains this many, with the seeds 1, 2, …")
     ablation: str = Field(

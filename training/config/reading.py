@@ -34,6 +34,15 @@ class Config(Section):
             raise ValueError("tokenizer.target_vocabulary is for joint = false")
         return self
 
+    @model_validator(mode="after")
+    def actors_look_at_dev_sets_that_exist(self) -> Self:
+        for name, actor in self.actors.items():
+            unknown = [f"`{dev}`" for dev in actor.dev if dev not in self.corpus.dev]
+            if unknown:
+                known = ", ".join(f"`{dev}`" for dev in self.corpus.dev)
+                raise ValueError(f"actors.{name}.dev names {', '.join(unknown)}; the dev sets are {known}")
+        return self
+
 
 def load_config(path: Path) -> Config:
     """Read and check a config; raise `ConfigError` with every problem at once."""

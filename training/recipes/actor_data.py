@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -62,8 +62,9 @@ class ActorData:
         self.limits = LengthLimits.from_config(config.decoding)
         self.source = Subwords.load(run.source_tokenizer)
         self.target = Subwords.load(run.target_tokenizer)
-        self.dev_name = next(iter(config.corpus.dev))
-        self.dev = self._dev_set()
+        looked_at = settings.dev or {next(iter(config.corpus.dev)): settings.dev_sentences}
+        self.dev_name = " + ".join(looked_at)
+        self.dev = self._dev_set(looked_at)
         self._greedy_scores: DevScores | None = None
 
     @property
@@ -222,10 +223,11 @@ class ActorData:
 
     # -- the dev set -----------------------------------------------------------------------------------------------
 
-    def _dev_set(self) -> DevSet:
-        texts = self.run.dev_set(self.dev_name)
-        count = self.settings.dev_sentences
-        sources, references = texts.sources[:count], texts.references[:count]
+    def _dev_set(self, looked_at: Mapping[str, int]) -> DevSet:
+        """The first sentences of these sets, so many of each, as one set."""
+        sets = [(self.run.dev_set(name), count) for name, count in looked_at.items()]
+        sources = [text for texts, count in sets for text in texts.sources[:count]]
+        references = [text for texts, count in sets for text in texts.references[:count]]
         return DevSet(
             sources,
             references,

@@ -17,7 +17,9 @@ from training.corpus.cache import EOS
 from training.errors import ConfigError, ObjectiveError, TrainingError
 from training.nmt.checkpoint import load_model
 from training.policy.actor_file import load_actor
+from training.policy.objectives import load_objective
 from training.recipes.actor import actor_settings, parse_options, train_actor
+from training.recipes.actor_data import ActorData
 from training.recipes.run_folder import RunFolder
 
 QUICK = {"pairs": 60, "nbest": 3, "batch_tokens": 200, "max_steps": 12, "evaluate_every": 4}
@@ -60,6 +62,25 @@ def test_an_actor_is_trained_and_described(run, tiny_config, quiet, variant):
     looks = json.loads((run.reports / "actors" / "mine.json").read_text())
     assert [look["update"] for look in looks] == [0, 4, 8, 12]
     assert load_actor(run.actor("mine"), load_model(run.path)[0].sizes).sees_previous_word is False
+
+
+def test_several_dev_sets_are_looked_at_as_one(run, tiny_config, quiet):
+    (name,) = tiny_config.corpus.dev
+    for side in ("source", "target"):
+        lines = (run.path / "dev" / f"{name}.{side}.txt").read_text().splitlines(keepends=True)
+        (run.path / "dev" / f"other.{side}.txt").write_text("".join(lines[10:]))
+    whole = run.dev_set(name)
+    data = ActorData(
+        tiny_config,
+        run,
+        quick(dev={name: 3, "other": 2}),
+        load_model(run.path)[0],
+        load_objective("chrf"),
+        quiet,
+    )
+    assert data.dev_name == f"{name} + other"
+    assert data.dev.sources == [*whole.sources[:3], *whole.sources[10:12]]
+    assert data.dev.references == [*whole.references[:3], *whole.references[10:12]]
 
 
 def test_the_policy_gradient_runs_from_another_actor(run, tiny_config, quiet):
