@@ -16,6 +16,7 @@ from service.text.anchors import Anchor, lift, set_down
 from service.text.markup import Block, Raw, read
 from service.text.opaque import NO_GLOSSARY, Glossary, Span, find_spans
 from service.text.segmentation import Segment, has_letter, split
+from service.text.shouting import is_shouted, lower_voice
 
 
 class Vocabulary(Protocol):
@@ -33,10 +34,14 @@ class Sentence:
     text: str
     anchors: tuple[Anchor, ...]
     is_html: bool
+    is_shouted: bool = False
 
     def restore(self, translation: str) -> str:
-        """The translation with the anchors in it; in HTML, escaped."""
-        return set_down(translation, self.text, self.anchors, _escaped if self.is_html else str)
+        """The translation with the anchors in it, in capitals if the sentence was; in HTML, escaped."""
+        text = self.text
+        if self.is_shouted:
+            text, translation = text.upper(), translation.upper()
+        return set_down(translation, text, self.anchors, _escaped if self.is_html else str)
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,11 @@ def _sentence(text: str, spans: list[Span], tags: list[tuple[int, str]] | None =
     """Lift out what must not be translated; None if nothing else is left.  `tags` is None for plain text."""
     is_html = tags is not None
     lifted, anchors = lift(text, spans, tags or (), _escaped if is_html else str)
-    return Sentence(lifted, tuple(anchors), is_html) if has_letter(lifted) else None
+    if not has_letter(lifted):
+        return None
+    if is_shouted(lifted):
+        return Sentence(lower_voice(lifted), tuple(anchors), is_html, is_shouted=True)
+    return Sentence(lifted, tuple(anchors), is_html)
 
 
 def _replaced(text: str, spans: list[Span]) -> str:
