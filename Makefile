@@ -81,7 +81,7 @@ model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAI
 	DATA=$(DATA) $(BIN)/nudge-train pretrain $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train actors $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train evaluate $(PAIR_CONFIG) --decoder greedy --decoder beam $(SHIPPED:%=--decoder actor:%)
-	DATA=$(DATA) $(BIN)/nudge-train report $(PAIR_CONFIG) --no-beam
+	DATA=$(DATA) $(BIN)/nudge-train report $(PAIR_CONFIG) --no-beam --no-npad
 	DATA=$(DATA) $(BIN)/nudge-train export $(PAIR_CONFIG) $(SHIPPED:%=--actor %) $(if $(OUT),--out $(OUT)) --force
 
 ACTORS = training/configs/multi30k-de-en.toml

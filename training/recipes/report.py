@@ -47,6 +47,7 @@ def command(
         typer.Option("--set", help="a test set, or dev/NAME for a dev set; all test sets by default; repeatable"),
     ] = None,
     beam: Annotated[bool, typer.Option(help="also measure beam search with each actor")] = True,
+    npad: Annotated[bool, typer.Option(help="also measure NPAD, which costs as much as all the actors")] = True,
     soothsayer: Annotated[
         list[str] | None, typer.Option(help="objective to train a Soothsayer baseline for, once; repeatable")
     ] = None,
@@ -59,7 +60,17 @@ def command(
     """Measure every actor against greedy, beam search, NPAD and the controls; write tables, figures and examples."""
     torch.set_num_threads(threads)
     loaded, folder = open_run(config, run) if bundle is None else _open_bundle(bundle, config, run)
-    report(loaded, folder, actor, sets=test_set, with_beam=beam, soothsayers=soothsayer or [], out=out, notes=notes)
+    report(
+        loaded,
+        folder,
+        actor,
+        sets=test_set,
+        with_beam=beam,
+        with_npad=npad,
+        soothsayers=soothsayer or [],
+        out=out,
+        notes=notes,
+    )
 
 
 def _open_bundle(bundle: Path, config: Path | None, run: Path | None) -> tuple[Config, RunFolder]:
@@ -76,6 +87,7 @@ def report(
     *,
     sets: list[str] | None = None,
     with_beam: bool = True,
+    with_npad: bool = True,
     soothsayers: list[str] | None = None,
     out: Path | None = None,
     notes: Path | None = None,
@@ -93,7 +105,7 @@ def report(
     learnt = read_learnt(run, names)
     measured = [name for name in names if not load_facts(run.actor(name)).get("settings", {}).get("ablation")]
     chosen = sets or list(config.corpus.test) or [f"dev/{name}" for name in config.corpus.dev]
-    measuring = RunMeasuring(config, run, measured, with_beam, soothsayers or [], draws, console)
+    measuring = RunMeasuring(config, run, measured, with_beam, soothsayers or [], draws, console, with_npad)
     results = [measuring.measure(name) for name in chosen]
     target = out or run.reports / "actors.md"
     figures = {result.test_set: target.parent / "figures" / _changes_name(config, result) for result in results}

@@ -46,8 +46,10 @@ class RunMeasuring:
         soothsayers: Sequence[str],
         draws: int,
         console: Console,
+        with_npad: bool = True,
     ) -> None:
         self.config, self.run, self.with_beam, self.draws, self.console = config, run, with_beam, draws, console
+        self.baselines = ("greedy", "beam", "npad") if with_npad else ("greedy", "beam")
         self.limits = LengthLimits.from_config(config.decoding)
         self.model, _ = load_model(run.path)
         self.source, self.target = Subwords.load(run.source_tokenizer), Subwords.load(run.target_tokenizer)
@@ -116,7 +118,7 @@ class RunMeasuring:
     def _systems(self) -> dict[str, tuple[Decode, bool]]:
         """Each system's name, how it decodes, and whether its probabilities are not the frozen model's."""
         systems: dict[str, tuple[Decode, bool]] = {}
-        for name in ("greedy", "beam", "npad"):
+        for name in self.baselines:
             systems[name] = (self._named(name, None), False)
         for objective, tuned in self.soothsayers.items():
             systems[f"soothsayer:{objective}"] = (self._soothsayer(tuned), False)

@@ -57,6 +57,14 @@ def test_every_system_is_measured_on_every_set(reported):
     assert list(result.systems[0].scores) == ["bleu", "chrf", "log_probability", "concise"]
 
 
+def test_what_costs_most_can_be_left_out(reported, tiny_config, tmp_path, quiet):
+    run, _ = reported
+    shutil.copytree(run.path, tmp_path / "run")
+    copied = RunFolder.of(tiny_config, tmp_path / "run")
+    (result,) = report(tiny_config, copied, ["bleu-1"], with_beam=False, with_npad=False, draws=100, console=quiet)
+    assert [system.name for system in result.systems] == ["greedy", "beam", "length-bonus:bleu", "actor:bleu-1"]
+
+
 def test_every_actor_is_compared_with_greedy_beam_and_its_controls(reported):
     _, (result,) = reported
     actors = {actor.name: actor for actor in result.actors}
