@@ -28,6 +28,16 @@ class Config(Section):
     actors: dict[FileName, ActorTraining] = Field(default_factory=dict)
     export: Export = Export()
 
+    @property
+    def actors_dev(self) -> dict[str, int]:
+        """The dev sets that the first actor names, with their sentences; none: all of the first dev set."""
+        return next((dict(actor.dev) for actor in self.actors.values()), {})
+
+    @property
+    def actors_dev_name(self) -> str:
+        """What reports call them."""
+        return " + ".join(self.actors_dev) or next(iter(self.corpus.dev))
+
     @model_validator(mode="after")
     def separate_vocabularies_have_two_sizes(self) -> Self:
         if self.tokenizer.joint and self.tokenizer.target_vocabulary is not None:

@@ -72,7 +72,7 @@ def document(
             f"![learning](figures/{figures['learning'].name})",
         ]
         lines += ["", *_policy_gradient_rows(learnt), ""]
-    lines += [*_dev_table(next(iter(config.corpus.dev)), learnt, baselines), ""]
+    lines += [*_dev_table(config, learnt, baselines), ""]
     lines += ["## Every system and every actor", ""]
     lines += [to_markdown(result) for result in results]
     if learnt:
@@ -86,7 +86,7 @@ def _head(config: Config, run: RunFolder, learnt: Sequence[Learnt]) -> list[str]
     decoding, total = config.decoding, sum(one.cpu_minutes for one in learnt)
     # A bundle's actors come without their history.
     actors = [f"- Actors: {len(learnt)}, {total:.0f} minutes of one core in all, the n-best lists not counted."]
-    dev, tests = next(iter(config.corpus.dev)), ", ".join(f"`{name}`" for name in config.corpus.test)
+    dev, tests = config.actors_dev_name, ", ".join(f"`{name}`" for name in config.corpus.test)
     return [
         f"# {config.name}: trainable greedy decoding",
         "",
@@ -124,10 +124,13 @@ def _policy_gradient_rows(learnt: Sequence[Learnt]) -> list[str]:
     return rows
 
 
-def _dev_table(dev: str, learnt: Sequence[Learnt], baselines: dict[str, DevScores]) -> list[str]:
-    """What was tried: dev scores alone, so that no test set helped to choose."""
+def _dev_table(config: Config, learnt: Sequence[Learnt], baselines: dict[str, DevScores]) -> list[str]:
+    """What was tried: dev scores alone, so that no test set helped to choose.
+
+    Actors that looked at other dev sets than the config's first are left out: their scores cannot be compared.
+    """
     rows = [
-        f"## What was tried, on `{dev}`",
+        f"## What was tried, on `{config.actors_dev_name}`",
         "",
         "Scores of the look that was kept; seeds of one actor are averaged. A look is noisy by tenths of BLEU, and",
         "the best of many looks flatters: small differences here mean little.",
@@ -141,7 +144,8 @@ def _dev_table(dev: str, learnt: Sequence[Learnt], baselines: dict[str, DevScore
             f"| {name} | | | {scores.bleu:.2f} | {scores.bleu - greedy:+.2f} | {scores.chrf:.2f} | "
             f"{scores.log_probability:.3f} | {scores.length_ratio:.3f} | | |"
         )
-    for group in _seeds(learnt):
+    comparable = [one for one in learnt if one.settings.dev == config.actors_dev]
+    for group in _seeds(comparable):
         first = group[0]
         means = {
             key: mean(one.best[key] for one in group) for key in ("bleu", "chrf", "log_probability", "length_ratio")

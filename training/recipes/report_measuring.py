@@ -81,7 +81,7 @@ class RunMeasuring:
 
     def dev_baselines(self) -> dict[str, DevScores]:
         """Greedy decoding and beam search on the dev set that actors are chosen on."""
-        data = self._data(ActorTraining(objective="bleu", dev_sentences=ALL_SENTENCES))
+        data = self._data(ActorTraining(objective="bleu", dev_sentences=ALL_SENTENCES, dev=self.config.actors_dev))
         width = BeamSettings(self.config.decoding.beam_size, self.config.decoding.length_alpha, 1)
         lists = beam(self.model, data.dev.source_ids, limits=self.limits, settings=width)
         searched = data.dev.judge(self.model, [best for best, *_ in lists])
