@@ -111,6 +111,18 @@ def test_nothing_sticks_out_at_any_width(visitor, nudged_sentence, width):
     assert sticking_out == []
 
 
+def test_a_card_holds_a_long_measure_on_a_phone(visitor):
+    visit = visitor(viewport={"width": 320, "height": 800}, has_touch=True)
+    expect(visit.page.locator(".gain").first).to_be_visible()
+    faces = """() => {
+        document.querySelector(".gain").textContent = "+0.019 Log probability of a token";
+        const width = (element) => element.getBoundingClientRect().width;
+        const cards = [...document.querySelectorAll(".card")];
+        return cards.map((card) => width(card.querySelector(".card-face")) - width(card));
+    }"""
+    assert max(visit.run(faces)) <= 0.5
+
+
 def test_phone_has_the_panes_one_below_the_other_and_large_targets(visitor):
     visit = visitor(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     visit.text.fill(SENTENCE)
