@@ -14,6 +14,7 @@ from typing import Protocol
 
 from service.text.anchors import Anchor, lift, set_down
 from service.text.markup import Block, Raw, read
+from service.text.numbers import Loan, Numbers, is_lost, repay, repay_pieces, without_unfinished
 from service.text.opaque import NO_GLOSSARY, Glossary, Span, find_spans
 from service.text.segmentation import Segment, has_letter, split
 from service.text.shouting import is_shouted, lower_voice
@@ -32,16 +33,30 @@ class Sentence:
     """A sentence as the engine gets it, and what was lifted out of it."""
 
     text: str
+    source: str  # as it was written, but for what was lifted
     anchors: tuple[Anchor, ...]
     is_html: bool
     is_shouted: bool = False
+    loans: tuple[Loan, ...] = ()
 
     def restore(self, translation: str) -> str:
-        """The translation with the anchors in it, in capitals if the sentence was; in HTML, escaped."""
+        """The translation with the anchors and numbers in it, in capitals if the sentence was; in HTML, escaped."""
         text = self.text
         if self.is_shouted:
             text, translation = text.upper(), translation.upper()
-        return set_down(translation, text, self.anchors, _escaped if self.is_html else str)
+        anchors, loans = self.anchors, self.loans
+        if lost := [loan for loan in loans if is_lost(loan, translation)]:
+            anchors = tuple(sorted((*anchors, *(loan.anchor for loan in lost)), key=lambda anchor: anchor.offset))
+            loans = tuple(loan for loan in loans if loan not in lost)
+        return repay(set_down(translation, text, anchors, _escaped if self.is_html else str), loans)
+
+    def so_far(self, beginning: str) -> str:
+        """The beginning of a translation as it may be shown already: numbers when they are whole, and no anchors."""
+        return repay(without_unfinished(beginning, self.loans), self.loans)
+
+    def restore_pieces(self, pieces: Sequence[str]) -> list[str]:
+        """The pieces of a translation, with numbers in them."""
+        return repay_pieces(pieces, self.loans)
 
 
 @dataclass(frozen=True)
@@ -66,34 +81,50 @@ class Document:
 
 
 def read_text(
-    text: str, language: str, vocabulary: Vocabulary, limit: int, glossary: Glossary = NO_GLOSSARY
+    text: str,
+    language: str,
+    vocabulary: Vocabulary,
+    limit: int,
+    glossary: Glossary = NO_GLOSSARY,
+    target: str = "",
 ) -> Document:
-    """Plain text: every line break and every space between sentences is kept."""
+    """Plain text: every line break and every space between sentences is kept.  `target` is the other language."""
     parts: list[str | Sentence] = []
+    numbers = Numbers(language, target)
     for segment in split(text, language, vocabulary.count, limit):
         if segment.is_sentence:
             spans = find_spans(segment.text, vocabulary.knows, glossary)
-            parts.append(_sentence(segment.text, spans) or _replaced(segment.text, spans))
+            parts.append(_sentence(segment.text, spans, numbers) or _replaced(segment.text, spans))
         else:
             parts.append(segment.text)
     return Document(parts)
 
 
 def read_html(
-    html: str, language: str, vocabulary: Vocabulary, limit: int, glossary: Glossary = NO_GLOSSARY
+    html: str,
+    language: str,
+    vocabulary: Vocabulary,
+    limit: int,
+    glossary: Glossary = NO_GLOSSARY,
+    target: str = "",
 ) -> Document:
     """HTML: only running text is translated, and inline tags go where their words went."""
     parts: list[str | Sentence] = []
+    numbers = Numbers(language, target)
     for part in read(html):
         if isinstance(part, Raw):
             parts.append(part.text)
         else:
             segments = split(part.text, language, vocabulary.count, limit, keeps_lines=part.is_preformatted)
-            parts.extend(_block_parts(part, segments, lambda text: find_spans(text, vocabulary.knows, glossary)))
+            parts.extend(
+                _block_parts(part, segments, lambda text: find_spans(text, vocabulary.knows, glossary), numbers)
+            )
     return Document(parts)
 
 
-def _block_parts(block: Block, segments: list[Segment], find: Callable[[str], list[Span]]) -> Iterator[str | Sentence]:
+def _block_parts(
+    block: Block, segments: list[Segment], find: Callable[[str], list[Span]], numbers: Numbers
+) -> Iterator[str | Sentence]:
     """Share a block's tags out to its segments: inside a sentence they become anchors, elsewhere they are kept."""
     tags = deque(block.tags)
     start = 0
@@ -105,7 +136,7 @@ def _block_parts(block: Block, segments: list[Segment], find: Callable[[str], li
         while tags and tags[0][0] < stop:
             inside.append(tags.popleft())
         tags_inside = [(offset - start, tag) for offset, tag in inside]
-        sentence = _sentence(segment.text, find(segment.text), tags_inside) if segment.is_sentence else None
+        sentence = _sentence(segment.text, find(segment.text), numbers, tags_inside) if segment.is_sentence else None
         if sentence:
             yield sentence
         elif segment.is_sentence and not inside:
@@ -120,15 +151,19 @@ def _block_parts(block: Block, segments: list[Segment], find: Callable[[str], li
     yield from (tag for _, tag in tags)
 
 
-def _sentence(text: str, spans: list[Span], tags: list[tuple[int, str]] | None = None) -> Sentence | None:
+def _sentence(
+    text: str, spans: list[Span], numbers: Numbers, tags: list[tuple[int, str]] | None = None
+) -> Sentence | None:
     """Lift out what must not be translated; None if nothing else is left.  `tags` is None for plain text."""
     is_html = tags is not None
     lifted, anchors = lift(text, spans, tags or (), _escaped if is_html else str)
     if not has_letter(lifted):
         return None
-    if is_shouted(lifted):
-        return Sentence(lower_voice(lifted), tuple(anchors), is_html, is_shouted=True)
-    return Sentence(lifted, tuple(anchors), is_html)
+    lent, anchors, loans = numbers.lend(lifted, anchors)
+    shouted = is_shouted(lent)
+    if shouted:
+        lent = lower_voice(lent)
+    return Sentence(lent, lifted, tuple(anchors), is_html, shouted, tuple(loans))
 
 
 def _replaced(text: str, spans: list[Span]) -> str:

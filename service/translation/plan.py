@@ -92,10 +92,11 @@ class Plan:
     def explain(self, index: int, hypothesis: Hypothesis) -> dict[str, Any]:
         """The tokens of one sentence with their log-probabilities and the actor's influence."""
         assert self.pair is not None
-        pieces = [*self.pair.tokeniser.pieces(hypothesis.ids), ""]  # the last one is the end of the sentence
+        sentence = self.document.sentences[index]
+        pieces = [*sentence.restore_pieces(self.pair.tokeniser.pieces(hypothesis.ids)), ""]  # the last one is its end
         influence = hypothesis.influence or (0.0,) * len(hypothesis.token_log_probabilities)
         return {
-            "source": self.document.sentences[index].text,
+            "source": sentence.source,
             "translatedText": self.sentence(index, hypothesis),
             "score": hypothesis.score,
             "truncated": hypothesis.is_truncated,
@@ -124,7 +125,7 @@ def make_plan(
     decoder = decoder_of(options, manifest)
     read = read_html if options.is_html else read_text
     limit = manifest.decoding.max_source_tokens - 1  # one is for eos
-    document = read(text, route.source, tokeniser, limit, Glossary(dict(options.glossary)))
+    document = read(text, route.source, tokeniser, limit, Glossary(dict(options.glossary)), route.target)
     jobs = tuple(
         Job(tokeniser.encode(sentence.text), gains, decoder, options.explain, deadline, caller)
         for sentence in document.sentences

@@ -126,7 +126,7 @@ class _Teller:
             self.first_admitted.set_result(None)
 
     async def _decode(self, plan: Plan, text_index: int, sentence_index: int) -> Output:
-        pair = plan.pair
+        pair, sentence = plan.pair, plan.document.sentences[sentence_index]
         assert pair is not None, "a plan with jobs has a pair"
         ids: list[int] = []
         told = ""
@@ -134,16 +134,18 @@ class _Teller:
         def tell(token: int, log_probability: float, influence: float | None) -> None:
             nonlocal told
             ids.append(token)
-            text = pair.tokeniser.decode(ids)
+            text = sentence.so_far(pair.tokeniser.decode(ids))
             # A character may be spelled by several byte tokens: wait for the last of them.
             if text.startswith(told) and len(text) > len(told):
                 self.news.put_nowait(Token(text_index, sentence_index, text[len(told) :]))
                 told = text
 
         output = await pair.engine.submit(replace(plan.jobs[sentence_index], on_token=tell))
-        best, source = output.best, plan.document.sentences[sentence_index].text
+        best = output.best
         text = plan.sentence(sentence_index, best)
-        self.news.put_nowait(FinishedSentence(text_index, sentence_index, source, text, best.score, best.is_truncated))
+        self.news.put_nowait(
+            FinishedSentence(text_index, sentence_index, sentence.source, text, best.score, best.is_truncated)
+        )
         return output
 
     def _watch(self, task: "asyncio.Task[Output]") -> None:

@@ -28,6 +28,20 @@ KEPT = {
     "de": ["Der Zug fährt um 14:35 ab.", "Es kostet 1299 Euro.", "Siehe https://example.org/a?b=1 für mehr."],
     "en": ["The train leaves at 14:35.", "It costs 1299 euros.", "See https://example.org/a?b=1 for more."],
 }
+# Where an amount goes, and amounts as the two languages write them.
+PRICES = {
+    "de": [
+        "Der Preis beträgt {} Euro.",
+        "Er hat {} Dollar verloren.",
+        "Es sind {} Kilometer.",
+        "Das Zimmer hat {} Meter.",
+    ],
+    "en": ["The price is {} euros.", "He lost {} dollars.", "It is {} kilometres.", "The room has {} metres."],
+}
+AMOUNTS = {
+    "de": ["0,25", "3,5", "47,11", "1.299,99", "12.500", "1.234.567", "98765"],
+    "en": ["0.25", "3.5", "47.11", "1,299.99", "12,500", "1,234,567", "98765"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +105,19 @@ def test_numbers_and_addresses_are_kept(shipped, pair) -> None:
         output = ask(shipped, pair, text)["translatedText"]
         for part in re.findall(r"https?://\S+|\d+", text):
             assert part in output, output
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_amounts_are_exact_and_written_as_the_target_language_does(shipped, pair) -> None:
+    source, target = pair.split("-")
+    amounts = list(zip(AMOUNTS[source], AMOUNTS[target], strict=True))
+    asked = [(text.format(given), wanted) for text in PRICES[source] for given, wanted in amounts]
+    answer = ask(shipped, pair, [text for text, _ in asked], explain=True)
+    outputs = answer["translatedText"]
+    for (text, wanted), output, (explained,) in zip(asked, outputs, answer["explain"], strict=True):
+        assert re.findall(r"\d[\d.,]*\d", output) == [wanted], output
+        assert explained["source"] == text
+        assert "".join(token["text"] for token in explained["tokens"]).strip() == output
 
 
 @pytest.mark.parametrize("pair", PAIRS)

@@ -1,0 +1,145 @@
+"""Long numbers: a model copies short ones faithfully and garbles others, so it is lent short ones in their place.
+
+    "Das kostet 1.299,99 Euro."    the model gets  "Das kostet 48 Euro."
+    "That costs 48 euros."         the caller gets "That costs 1,299.99 euros."
+
+A number comes back as the target language writes it: the decimal mark and the mark of thousands change places.  What is
+no amount (a date, a version, an identifier) comes back as it was.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from service.text.anchors import Anchor
+
+# Decimals, groups of thousands, or five digits and more; not part of a word, a time, a path or a number with spaces.
+_LONG = re.compile(r"(?<![\w.,:/])(?<!\d[ \u00a0\u202f])(?:\d++(?:[.,]\d++)++|\d{5,}+)(?!:|[.,/]\d)")
+_NUMBER = re.compile(r"\d+")
+_LAST_WORD = re.compile(r"(\w+)[ \u00a0]$")
+_LABEL = re.compile(r"[A-Z][a-z]+")  # of a name, such as Windows 8.1
+_LABELS = frozenset(("version", "release", "chapter", "section", "figure", "table"))
+# Two digits that mean nothing by themselves.
+_STAND_INS = tuple(str(number) for number in (48, 63, 57, 72, 36, 85, 94, 29, 67, 83, 46, 75, 38, 92, 54, 87, 43, 69))
+
+
+class _Marks(NamedTuple):
+    decimal: str
+    thousands: str
+
+
+_POINT, _COMMA = _Marks(".", ","), _Marks(",", ".")
+# Languages that write both marks; others group by spaces, or in ways of their own.
+_MARKS = {"en": _POINT} | dict.fromkeys(("da", "de", "el", "es", "id", "it", "nl", "pt", "sl", "tr"), _COMMA)
+
+
+@dataclass(frozen=True, slots=True)
+class Loan:
+    """A number of a sentence, and what stands in its place, at `offset` of what the model gets."""
+
+    offset: int
+    stand_in: str
+    number: str  # as the target language writes it
+
+    @property
+    def anchor(self) -> Anchor:
+        """The number as an anchor, for a translation that has lost its stand-in."""
+        return Anchor(self.offset, self.number, has_space_before=True, has_space_after=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """How numbers are written in two languages; of a language that is not known here, no number is touched."""
+
+    source: str
+    target: str
+
+    def lend(self, sentence: str, anchors: Sequence[Anchor] = ()) -> tuple[str, list[Anchor], list[Loan]]:
+        """Put stand-ins in place of long numbers; return the sentence, where its anchors are now, and the loans."""
+        if self.source not in _MARKS or self.target not in _MARKS:
+            return sentence, list(anchors), []
+        stand_ins = _free_stand_ins(sentence, anchors)
+        text, end = "", 0
+        moved: list[Anchor] = []
+        waiting = list(reversed(anchors))
+        loans: list[Loan] = []
+        for match in _LONG.finditer(sentence):
+            start, stop = match.span()
+            if any(start < anchor.offset < stop for anchor in anchors):
+                continue  # a tag cuts it
+            stand_in = next(stand_ins, None)
+            if stand_in is None:
+                break
+            while waiting and waiting[-1].offset <= start:
+                moved.append(_shifted(waiting.pop(), len(text) - end))
+            text += sentence[end:start]
+            loans.append(Loan(len(text), stand_in, self._written(match[0], sentence[:start])))
+            text += stand_in
+            end = stop
+        moved += [_shifted(anchor, len(text) - end) for anchor in reversed(waiting)]
+        return text + sentence[end:], moved, loans
+
+    def _written(self, number: str, before: str) -> str:
+        """The number as the target language writes it, behind these words of the source."""
+        source, target = _MARKS[self.source], _MARKS[self.target]
+        if source == target or not _is_amount(number, source) or (source is _POINT and _is_label(number, before)):
+            return number
+        return number.translate(str.maketrans("".join(source), "".join(target)))
+
+
+def repay(translation: str, loans: Sequence[Loan]) -> str:
+    """Put the numbers in the places of their stand-ins."""
+    for loan in loans:
+        translation = _pattern(loan).sub(loan.number, translation)
+    return translation
+
+
+def repay_pieces(pieces: Sequence[str], loans: Sequence[Loan]) -> list[str]:
+    """The same for a translation in pieces: a number is in the first piece of its stand-in."""
+    characters = [list(piece) for piece in pieces]
+    places = [(index, at) for index, piece in enumerate(pieces) for at in range(len(piece))]
+    text = "".join(pieces)
+    for loan in loans:
+        for match in _pattern(loan).finditer(text):
+            for position in range(*match.span()):
+                index, at = places[position]
+                characters[index][at] = loan.number if position == match.start() else ""
+    return ["".join(piece) for piece in characters]
+
+
+def is_lost(loan: Loan, translation: str) -> bool:
+    """Whether the stand-in is not in the translation, so that the number must be set down like an anchor."""
+    return not _pattern(loan).search(translation)
+
+
+def without_unfinished(translation: str, loans: Sequence[Loan]) -> str:
+    """A translation that is still being made, up to what may become a stand-in."""
+    return translation.rstrip("0123456789") if loans else translation
+
+
+def _pattern(loan: Loan) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\d)(?<!\d[.,]){loan.stand_in}(?!\d|[.,]\d)")
+
+
+def _free_stand_ins(sentence: str, anchors: Sequence[Anchor]) -> Iterator[str]:
+    """Stand-ins that neither the sentence nor anything that was lifted out of it holds."""
+    taken = {*_NUMBER.findall(sentence), *(one for anchor in anchors for one in _NUMBER.findall(anchor.literal))}
+    return (stand_in for stand_in in _STAND_INS if stand_in not in taken)
+
+
+def _shifted(anchor: Anchor, by: int) -> Anchor:
+    return Anchor(anchor.offset + by, anchor.literal, anchor.has_space_before, anchor.has_space_after)
+
+
+def _is_amount(number: str, marks: _Marks) -> bool:
+    decimal, thousands = map(re.escape, marks)
+    return bool(re.fullmatch(rf"\d{{1,3}}(?:{thousands}\d{{3}})+(?:{decimal}\d+)?|\d+{decimal}\d+", number))
+
+
+def _is_label(number: str, before: str) -> bool:
+    """Whether a number such as 3.12 names something: Python 3.12, section 4.2."""
+    word = _LAST_WORD.search(before)
+    if word is None or number.count(".") != 1 or "," in number:
+        return False
+    return word[1].lower() in _LABELS or (word.start() > 0 and bool(_LABEL.fullmatch(word[1])))

@@ -1,0 +1,175 @@
+"""Long numbers reach the engine as short ones and come back as the target language writes them."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.text.document import Sentence, read_html, read_text
+
+
+class Knowing:
+    """A vocabulary of every character."""
+
+    def count(self, sentence: str) -> int:
+        return len(sentence.split())
+
+    def knows(self, cluster: str) -> bool:
+        return cluster.isascii()
+
+
+def sentence_of(text: str, source: str = "de", target: str = "en") -> Sentence:
+    (sentence,) = read_text(text, source, Knowing(), limit=50, target=target).sentences
+    return sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "number"),
+    [
+        ("Das kostet 1.299,99 Euro.", "de", "1,299.99"),
+        ("Es sind 12.500 Besucher.", "de", "12,500"),
+        ("Es sind 1.234.567 Leute.", "de", "1,234,567"),
+        ("Um 0,25 Punkte!", "de", "0.25"),
+        ("Es kostet 5,5kg Gold.", "de", "5.5"),
+        ("Es sind -3,5 Grad.", "de", "3.5"),
+        ("It costs $1,299.99 now.", "en", "1.299,99"),
+        ("About 12,500 people.", "en", "12.500"),
+        ("It is 5.5 metres long.", "en", "5,5"),
+        ("Only 3.75 percent.", "en", "3,75"),
+    ],
+)
+def test_amounts_are_written_as_the_target_language_does(text, source, number):
+    sentence = sentence_of(text, source, "en" if source == "de" else "de")
+    (loan,) = sentence.loans
+    assert loan.stand_in in sentence.text
+    assert loan.number not in sentence.text
+    assert loan.number == number
+    assert number in sentence.restore(sentence.text)
+    assert sentence.source == text
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "kept"),
+    [
+        ("Am 24.12.2023 war es so.", "de", "24.12.2023"),
+        ("Die PLZ ist 80331 dort.", "de", "80331"),
+        ("Der Server ist 192.168.0.17 hier.", "de", "192.168.0.17"),
+        ("Man schreibt 3.14 dort.", "de", "3.14"),
+        ("I use Python 3.12 today.", "en", "3.12"),
+        ("See section 4.2 first.", "en", "4.2"),
+    ],
+)
+def test_what_is_no_amount_comes_back_as_it_was(text, source, kept):
+    sentence = sentence_of(text, source, "en" if source == "de" else "de")
+    assert kept not in sentence.text
+    assert sentence.restore(sentence.text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wir treffen uns um 19:30 Uhr.",
+        "Das war 1954 so.",
+        "Es sind 999 Leute.",
+        "Am 3. Mai kommt er.",
+        "Das Modell B52 fliegt.",
+        "Es kostet 1 299,99 Euro.",
+        "Der Pfad ist 10.5/20.5 hier.",
+        "Zeile 10.5:20 ist falsch.",
+    ],
+)
+def test_numbers_that_a_model_copies_and_parts_of_others_are_left_alone(text):
+    assert sentence_of(text).text == text
+
+
+def test_languages_whose_marks_are_not_known_are_left_alone():
+    assert sentence_of("Ta 1.299,99 netu.", "xa", "xb").text == "Ta 1.299,99 netu."
+    assert sentence_of("Das kostet 1.299,99 Euro.", "de", "xb").text == "Das kostet 1.299,99 Euro."
+
+
+def test_a_stand_in_is_no_number_of_the_sentence_nor_of_what_was_lifted():
+    text = "Die 48 Leute zahlten 10,5 und 20,5 Euro auf http://bank.de/63?"
+    sentence = sentence_of(text)
+    stand_ins = [loan.stand_in for loan in sentence.loans]
+    assert len({*stand_ins, "48", "63"}) == 4
+    assert sentence.restore(sentence.text) == text.replace("10,5", "10.5").replace("20,5", "20.5")
+
+
+def test_more_numbers_than_stand_ins_leave_the_rest_as_they_are():
+    text = "Werte: " + ", ".join(f"{number},5" for number in range(100, 130)) + " Meter."
+    sentence = sentence_of(text)
+    assert 10 < len(sentence.loans) < 30
+    restored = sentence.restore(sentence.text)
+    assert all(f"{number}.5" in restored or f"{number},5" in restored for number in range(100, 130))
+
+
+def test_numbers_change_their_order_with_the_translation():
+    sentence = sentence_of("Um 0,25 auf 3,75 gestiegen.")
+    first, second = (loan.stand_in for loan in sentence.loans)
+    assert sentence.restore(f"Rose to {second} by {first}.") == "Rose to 3.75 by 0.25."
+
+
+def test_a_number_that_the_model_lost_is_set_down_all_the_same():
+    sentence = sentence_of("Das kostet 1.299,99 Euro im Jahr.")
+    assert sentence.restore("That costs a lot a year.").count("1,299.99") == 1
+
+
+def test_a_longer_number_of_the_model_is_not_the_stand_in():
+    sentence = sentence_of("Das kostet 1.299,99 Euro.")
+    (loan,) = sentence.loans
+    for other in (f"{loan.stand_in}0", f"{loan.stand_in}.5", f"1,{loan.stand_in}"):
+        restored = sentence.restore(f"That costs {other} euros.")
+        assert restored.replace(" 1,299.99 ", "").replace(" ", "") == f"Thatcosts{other}euros."
+
+
+def test_a_shouted_number_is_a_number():
+    sentence = sentence_of("DAS KOSTET 1.299,99 EURO!")
+    assert sentence.text.startswith("Das kostet")
+    assert sentence.restore(sentence.text) == "DAS KOSTET 1,299.99 EURO!"
+
+
+def test_tags_and_emoji_keep_their_places():
+    html = "<p>Das kostet <b>1.299,99 Euro</b> 😀 im <i>Jahr</i>.</p>"
+    document = read_html(html, "de", Knowing(), 50, target="en")
+    assert document.rejoin([sentence.text for sentence in document.sentences]) == html.replace("1.299,99", "1,299.99")
+    cut = read_html("<p>Das sind 1.<b>299</b>,99 Euro.</p>", "de", Knowing(), 50, target="en")
+    assert cut.rejoin([sentence.text for sentence in cut.sentences]) == "<p>Das sind 1.<b>299</b>,99 Euro.</p>"
+
+
+def test_pieces_hold_the_number_once():
+    sentence = sentence_of("Das kostet 1.299,99 Euro.")
+    (loan,) = sentence.loans
+    tens, ones = loan.stand_in
+    assert sentence.restore_pieces([" It", " ", tens, ones, " euros", "."]) == [
+        " It",
+        " ",
+        "1,299.99",
+        "",
+        " euros",
+        ".",
+    ]
+    assert sentence.restore_pieces([f" {loan.stand_in}", "."]) == [" 1,299.99", "."]
+
+
+def test_a_stream_tells_a_number_when_it_is_whole():
+    sentence = sentence_of("Das kostet 1.299,99 Euro.")
+    (loan,) = sentence.loans
+    whole = f"That costs {loan.stand_in} euros."
+    told = [sentence.so_far(whole[:length]) for length in range(len(whole) + 1)]
+    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(told))
+    assert told[-1] == "That costs 1,299.99 euros."
+
+
+@given(st.lists(st.sampled_from(["Wort", "wort", "7", "48", "63", "1.000", "12,5", ".", ",", "-", ":", "99999", "€"])))
+def test_between_two_languages_that_write_alike_nothing_changes(words):
+    text = " ".join(words)
+    document = read_text(text, "de", Knowing(), limit=500, target="nl")
+    assert document.rejoin([sentence.text for sentence in document.sentences]) == text
+
+
+@given(st.text(alphabet="0123456789.,:/- aB", max_size=60))
+def test_no_digit_is_ever_lost(text):
+    document = read_text(text, "de", Knowing(), limit=500, target="en")
+    restored = document.rejoin([sentence.text for sentence in document.sentences])
+    assert restored.translate(str.maketrans(",", ".")) == text.translate(str.maketrans(",", "."))
