@@ -93,8 +93,7 @@ class Lane:
         if self._holes:
             self.compact()
         self._narrow()
-        bound = self._bind()
-        step = bound.run()
+        step = self._bind().run()
         done = []
         for tenant in self._tenants:
             verdict = tenant.search.advance(step, tenant.slots)
@@ -103,7 +102,7 @@ class Lane:
             if verdict is DONE:
                 done.append(tenant)
             elif isinstance(verdict, Moves):
-                self._move(tenant, verdict, bound.next_states)
+                self._move(tenant, verdict)
         for tenant in done:
             self.remove(tenant)
         if not self.rows and self.max_width > KEPT_WIDTH:
@@ -119,9 +118,9 @@ class Lane:
             bound = self._bound[shape] = self._stepper.bind(self._slots.inputs(), len(self._owners))
         return bound
 
-    def _move(self, tenant: Tenant, moves: Moves, next_states: Floats) -> None:
+    def _move(self, tenant: Tenant, moves: Moves) -> None:
         kept = [tenant.slots[row] for row in moves.kept]
-        states = next_states[[tenant.slots[row] for row in moves.parents]]
+        states = self._slots.states[[tenant.slots[row] for row in moves.parents]]
         self._slots.states[kept] = states if moves.noise is None else states + moves.noise
         self._slots.previous_ids[kept] = moves.tokens
         if len(kept) < len(tenant.slots):

@@ -14,13 +14,16 @@ from service.engine.shape import ModelShape
 
 
 class Stepper:
-    """The graph of a step and its outputs, shared by all lanes of an engine: they step one after the other."""
+    """The graph of a step and its log-probabilities, shared by all lanes of an engine: they step one after the other.
+
+    A step writes the next states over the states it has read.  That is safe, since a next state depends on every
+    operation that reads a state, and it saves a copy.
+    """
 
     def __init__(self, session: ort.InferenceSession, shape: ModelShape, capacity: int, rows_together: bool) -> None:
         self._session = session
         self._rows_together = rows_together
         self._log_probabilities: Floats = np.zeros((capacity, shape.target_vocabulary), np.float32)
-        self._next_states: Floats = np.zeros((capacity, shape.state), np.float32)
 
     def bind(self, inputs: Mapping[str, Array], rows: int) -> "BoundStep":
         """Bind the first `rows` rows of `inputs`, once and for all: running them then costs no set-up."""
@@ -29,16 +32,14 @@ class Stepper:
             self._session,
             [self._bind(inputs, start, stop) for start, stop in parts],
             inputs["previous_ids"][:rows],
-            inputs["state"][:rows],
             self._log_probabilities[:rows],
-            self._next_states[:rows],
         )
 
     def _bind(self, inputs: Mapping[str, Array], start: int, stop: int) -> ort.IOBinding:
         binding = self._session.io_binding()
         for name, array in inputs.items():
             binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
-        outputs = {"log_probabilities": self._log_probabilities, "next_state": self._next_states}
+        outputs = {"log_probabilities": self._log_probabilities, "next_state": inputs["state"]}
         for name, array in outputs.items():
             binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(array[start:stop]))
         return binding
@@ -55,18 +56,14 @@ class BoundStep:
         session: ort.InferenceSession,
         bindings: Sequence[ort.IOBinding],
         previous_ids: Ints,
-        states: Floats,
         log_probabilities: Floats,
-        next_states: Floats,
     ) -> None:
         self._run = session.run_with_iobinding
         self._bindings = bindings
         self._previous_ids = previous_ids  # [R]
-        self._states = states  # [R, H]
         self._log_probabilities = log_probabilities  # [R, V]
         self._flat = log_probabilities.reshape(-1)
         self._first_of_row = np.arange(len(previous_ids)) * log_probabilities.shape[1]  # in `_flat`
-        self.next_states = next_states  # [R, H], valid until the next step of any lane
 
     def run(self) -> Step:
         """Advance the rows; they now stand where most will go on: at their own next state and likeliest token."""
@@ -74,6 +71,6 @@ class BoundStep:
             self._run(binding)
         tokens = self._previous_ids
         self._log_probabilities.argmax(axis=1, out=tokens)
-        self._states[:] = self.next_states
-        best = self._flat.take(self._first_of_row + tokens)
+        # Not `take`: that lets go of Python's lock, and under load it takes a while to get it back.
+        best = self._flat[self._first_of_row + tokens]
         return Step(self._log_probabilities, tokens.tolist(), best.tolist())

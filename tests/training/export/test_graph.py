@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 import torch
 from torch import Tensor
@@ -127,6 +128,28 @@ def test_zero_gain_is_bit_for_bit_the_bundle_without_actors(model, sessions, kin
         found, feeds["state"] = with_actors.run_step(feeds)
         np.testing.assert_array_equal(found, expected)
         np.testing.assert_array_equal(feeds["state"], plain_feeds["state"])
+
+
+@pytest.mark.parametrize("kind", ["fp32", "int8"])
+@pytest.mark.parametrize("with_actors", [False, True])
+def test_the_next_state_may_be_written_over_the_state(model, actors, sessions, kind, with_actors):
+    bundle = sessions(kind) if with_actors else BundleSessions(build_graphs(model, [], kind))
+    feeds = bundle.encode(SOURCES)
+    if with_actors:
+        feeds["actor_gain"] = np.ones((len(SOURCES), bundle.units), np.float32)
+    shared, log_probabilities = feeds["state"].copy(), np.zeros((len(SOURCES), 53), np.float32)
+    binding = bundle.step.io_binding()
+    arrays = feeds | {"state": shared, "previous_ids": np.zeros(len(SOURCES), np.int64)}
+    for name, array in arrays.items():
+        binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+    for name, array in (("log_probabilities", log_probabilities), ("next_state", shared)):
+        binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+    for previous in (2, 7, 30, 11):
+        arrays["previous_ids"][:] = feeds["previous_ids"] = np.full(len(SOURCES), previous)
+        expected, feeds["state"] = bundle.run_step(feeds)
+        bundle.step.run_with_iobinding(binding)
+        np.testing.assert_array_equal(log_probabilities, expected)
+        np.testing.assert_array_equal(shared, feeds["state"])
 
 
 @pytest.mark.parametrize("kind", ["fp32", "int8"])
