@@ -6,8 +6,9 @@ from typing import Any
 
 from service.bundle.loader import LoadedPair
 from service.engine.types import Hypothesis, Job, Output
-from service.text.document import Document, read_html, read_text
+from service.text.document import Document
 from service.text.opaque import Glossary
+from service.text.reading import Reader
 from service.translation.options import Blend, Options, decoder_of, gains_of, resolve_blend
 from service.translation.routing import Route
 
@@ -123,9 +124,9 @@ def make_plan(
     blend = resolve_blend(options, manifest)
     gains = gains_of(blend, options.strength, manifest)
     decoder = decoder_of(options, manifest)
-    read = read_html if options.is_html else read_text
     limit = manifest.decoding.max_source_tokens - 1  # one is for eos
-    document = read(text, route.source, tokeniser, limit, Glossary(dict(options.glossary)), route.target)
+    reader = Reader(route.source, route.target, tokeniser, limit, Glossary(dict(options.glossary)))
+    document = reader.read_html(text) if options.is_html else reader.read_text(text)
     jobs = tuple(
         Job(tokeniser.encode(sentence.text), gains, decoder, options.explain, deadline, caller)
         for sentence in document.sentences

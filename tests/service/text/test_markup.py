@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.text.document import read_html
 from service.text.markup import Block, Raw, read
+from service.text.reading import Reader
 
 PIECES = [
     "<p>", "</p>", "<b class='x'>", "</b>", "<br/>", "<img src=\"a>b\">", "<script>a<b</script>", "<style>", "</style>",
@@ -29,12 +29,12 @@ class Words:
 
 
 def translated(html: str, how=str.upper) -> str:
-    document = read_html(html, "en", Words(), 50)
+    document = Reader("en", "de", Words(), 50).read_html(html)
     return document.rejoin(how(sentence.text) for sentence in document.sentences)
 
 
 def sources(html: str) -> list[str]:
-    return [sentence.text for sentence in read_html(html, "en", Words(), 50).sentences]
+    return [sentence.text for sentence in Reader("en", "de", Words(), 50).read_html(html).sentences]
 
 
 @given(HTML)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.text.document import Sentence, read_html, read_text
+from service.text.document import Sentence
+from service.text.reading import Reader
 
 
 class Knowing:
@@ -20,7 +21,7 @@ class Knowing:
 
 
 def sentence_of(text: str, source: str = "de", target: str = "en") -> Sentence:
-    (sentence,) = read_text(text, source, Knowing(), limit=50, target=target).sentences
+    (sentence,) = Reader(source, target, Knowing(), limit=50).read_text(text).sentences
     return sentence
 
 
@@ -131,9 +132,9 @@ def test_a_shouted_number_is_a_number():
 
 def test_tags_and_emoji_keep_their_places():
     html = "<p>Das kostet <b>1.299,99 Euro</b> 😀 im <i>Jahr</i>.</p>"
-    document = read_html(html, "de", Knowing(), 50, target="en")
+    document = Reader("de", "en", Knowing(), 50).read_html(html)
     assert document.rejoin([sentence.text for sentence in document.sentences]) == html.replace("1.299,99", "1,299.99")
-    cut = read_html("<p>Das sind 1.<b>299</b>,99 Euro.</p>", "de", Knowing(), 50, target="en")
+    cut = Reader("de", "en", Knowing(), 50).read_html("<p>Das sind 1.<b>299</b>,99 Euro.</p>")
     assert cut.rejoin([sentence.text for sentence in cut.sentences]) == "<p>Das sind 1.<b>299</b>,99 Euro.</p>"
 
 
@@ -164,12 +165,12 @@ def test_a_stream_tells_a_number_when_it_is_whole():
 @given(st.lists(st.sampled_from(["Wort", "wort", "7", "48", "63", "1.000", "12,5", ".", ",", "-", ":", "99999", "€"])))
 def test_between_two_languages_that_write_alike_nothing_changes(words):
     text = " ".join(words)
-    document = read_text(text, "de", Knowing(), limit=500, target="nl")
+    document = Reader("de", "nl", Knowing(), limit=500).read_text(text)
     assert document.rejoin([sentence.text for sentence in document.sentences]) == text
 
 
 @given(st.text(alphabet="0123456789.,:/- aB", max_size=60))
 def test_no_digit_is_ever_lost(text):
-    document = read_text(text, "de", Knowing(), limit=500, target="en")
+    document = Reader("de", "en", Knowing(), limit=500).read_text(text)
     restored = document.rejoin([sentence.text for sentence in document.sentences])
     assert restored.translate(str.maketrans(",", ".")) == text.translate(str.maketrans(",", "."))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.text.document import read_html, read_text
+from service.text.reading import Reader
 from service.text.shouting import is_shouted, lower_voice
 
 
@@ -44,13 +44,13 @@ def test_capitals_come_back_as_they_were(text):
 
 
 def test_the_translation_is_raised_and_what_was_lifted_is_not():
-    document = read_text("SIEH DIR http://a.b/c AN 😀!", "de", Knowing(), limit=50)
+    document = Reader("de", "en", Knowing(), limit=50).read_text("SIEH DIR http://a.b/c AN 😀!")
     (sentence,) = document.sentences
     assert sentence.text == "Sieh dir an!"
     assert document.rejoin(["Look at this!"]) == "LOOK AT http://a.b/c THIS 😀!"
 
 
 def test_tags_stay_as_they_are_written():
-    document = read_html("<p>SAG <b>NIEMALS</b> NIE &amp; NIMMER</p>", "de", Knowing(), limit=50)
+    document = Reader("de", "en", Knowing(), limit=50).read_html("<p>SAG <b>NIEMALS</b> NIE &amp; NIMMER</p>")
     assert [sentence.text for sentence in document.sentences] == ["Sag niemals nie & nimmer"]
     assert document.rejoin(["Never say never & ever"]) == "<p>NEVER <b>SAY</b> NEVER &amp; EVER</p>"
