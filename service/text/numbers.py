@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from service.text.anchors import Anchor
 
-# Decimals, groups of thousands, or five digits and more; not part of a word, a time, a path or a number with spaces.
-_LONG = re.compile(r"(?<![\w.,:/])(?<!\d[ \u00a0\u202f])(?:\d++(?:[.,]\d++)++|\d{5,}+)(?!:|[.,/]\d)")
+# Decimals, groups of thousands, or five digits and more; not part of a word, a time, a path, or the end of 1 299,99.
+_LONG = re.compile(r"(?<![\w.,:/])(?!(?<=\d[ \u00a0\u202f])\d{3}(?!\d))(?:\d++(?:[.,]\d++)++|\d{5,}+)(?!:|[.,/]\d)")
 _NUMBER = re.compile(r"\d+")
 _LAST_WORD = re.compile(r"(\w+)[ \u00a0]$")
 _LABEL = re.compile(r"[A-Z][a-z]+")  # of a name, such as Windows 8.1

@@ -55,6 +55,7 @@ def test_amounts_are_written_as_the_target_language_does(text, source, number):
     [
         ("Am 24.12.2023 war es so.", "de", "24.12.2023"),
         ("Die PLZ ist 80331 dort.", "de", "80331"),
+        ("Ruf 0171 23456789 an.", "de", "23456789"),
         ("Der Server ist 192.168.0.17 hier.", "de", "192.168.0.17"),
         ("Man schreibt 3.14 dort.", "de", "3.14"),
         ("I use Python 3.12 today.", "en", "3.12"),
