@@ -7,7 +7,7 @@ of the config file, and `${NAME}` in a path is replaced from the environment (`$
 from training.config.actors import ActorTraining, Join, PolicyGradient, Supervised
 from training.config.model import Decoding, Export, Model, Pretrain
 from training.config.reading import Config, load_config
-from training.config.text import Cleaning, Corpus, Languages, ParallelText, Tokenizer
+from training.config.text import Cleaning, Corpus, Languages, ParallelText, ShortText, Tokenizer
 
 __all__ = [
     "ActorTraining",
@@ -22,6 +22,7 @@ __all__ = [
     "ParallelText",
     "PolicyGradient",
     "Pretrain",
+    "ShortText",
     "Supervised",
     "Tokenizer",
     "load_config",

@@ -100,6 +100,9 @@ class ActorTraining(Section):
     sees_previous_word: bool = Field(
         default=False, description="feed the previous word's embedding too, as in the paper's text"
     )
+    min_tokens: Positive = Field(
+        default=1, description="training pairs shorter than this many subwords, on either side, are left out"
+    )
     max_tokens: Positive = Field(default=80, description="training pairs longer than this many subwords are left out")
     dev_sentences: Positive = Field(default=1000, description="sentences of the first dev set to look at, at most")
     dev: dict[FileName, Positive] = Field(

@@ -20,6 +20,10 @@ class Config(Section):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", description="names the run's folder")
     languages: Languages
+    start_from: Path | None = Field(
+        default=None,
+        description="go on from a trained model, of a run or a bundle: its subwords and its weights, on this text",
+    )
     corpus: Corpus
     tokenizer: Tokenizer = Tokenizer()
     model: Model = Model()
@@ -75,19 +79,18 @@ def load_config(path: Path) -> Config:
     return config
 
 
-PATH_KEYS = {"tsv"}
-PLAIN_FILE_KEYS = {"source", "target"}
+CORPUS_PATHS = {"tsv", "source", "target"}
 
 
 def _resolve_paths(value: object, base: Path, problems: list[str], inside_corpus: bool = False) -> object:
-    """Return `value` with `${NAME}` expanded and relative paths of the corpus tables made absolute."""
+    """Return `value` with `${NAME}` expanded and relative paths made absolute."""
     if isinstance(value, list):
         return [_resolve_paths(item, base, problems, inside_corpus) for item in value]
     if not isinstance(value, dict):
         return value
     result: dict[str, object] = {}
     for key, item in value.items():
-        if inside_corpus and isinstance(item, str) and key in PATH_KEYS | PLAIN_FILE_KEYS:
+        if isinstance(item, str) and (key == "start_from" or (inside_corpus and key in CORPUS_PATHS)):
             result[key] = str(base / _expand(item, problems))
         else:
             result[key] = _resolve_paths(item, base, problems, inside_corpus or key == "corpus")

@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from training.config.section import FileName, Positive, Section
+from training.config.section import FileName, Fraction, Positive, Section
 
 
 class Languages(Section):
@@ -69,6 +69,19 @@ class Cleaning(Section):
     )
 
 
+class ShortText(Section):
+    """Lone words and bare phrases, made of the training text and added to it."""
+
+    min_count: Positive = Field(default=4, description="rarer words are left out")
+    min_score: Fraction = Field(
+        default=0.05, description="least p(target | source) p(source | target) of a word and its translation"
+    )
+    word_repeat: Positive = Field(default=1, description="how often each lone word is seen in one epoch")
+    phrase_words: int = Field(
+        default=5, ge=0, description="sentences of at most so many words are seen without their final mark too"
+    )
+
+
 class Corpus(Section):
     train: tuple[ParallelText, ...] = Field(description="training text; all of it is concatenated")
     dev: dict[FileName, ParallelText] = Field(
@@ -76,6 +89,9 @@ class Corpus(Section):
     )
     test: dict[FileName, ParallelText] = Field(default_factory=dict, description="sets to report on, once")
     cleaning: Cleaning = Cleaning()
+    short_text: ShortText | None = Field(
+        default=None, description="make lone words and bare phrases of the training text, which has too few of them"
+    )
 
     @model_validator(mode="after")
     def there_is_text_to_train_and_to_choose_on(self) -> Self:

@@ -85,12 +85,14 @@ class ActorData:
 
     @cached_property
     def indices(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Pairs that are short enough; a random, sorted draw where there are more than asked for."""
-        kept = short_enough(self.corpus.source_lengths, self.corpus.target_lengths, self.settings.max_tokens)
+        """Pairs that are neither too short nor too long; a random, sorted draw where there are more than asked for."""
+        corpus, settings = self.corpus, self.settings
+        kept = short_enough(corpus.source_lengths, corpus.target_lengths, settings.max_tokens)
+        kept = kept[np.minimum(corpus.source_lengths, corpus.target_lengths)[kept] > settings.min_tokens]  # with eos
         if not len(kept):
             raise CorpusError(
-                f"none of the {len(self.corpus)} training pairs has at most {self.settings.max_tokens} subwords; "
-                "raise max_tokens of the actor"
+                f"none of the {len(corpus)} training pairs has {settings.min_tokens} to {settings.max_tokens} subwords "
+                "on both sides; lower min_tokens or raise max_tokens of the actor"
             )
         wanted = self.settings.supervised.pairs
         if len(kept) > wanted:

@@ -1,6 +1,7 @@
 """`nudge-train prepare`: text in, subwords and ids out.
 
-Read, clean, learn the subwords, encode.  The texts pass as streams, so the corpus never has to fit into memory.
+Read, clean, learn the subwords, encode.  The texts pass as streams, so the corpus never has to fit into memory (unless
+words are to be aligned in it).
 Everything is made in a partial folder and moved into the run when it is whole; its record is written last.
 """
 
@@ -17,13 +18,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from training.config import Config, ParallelText, load_config
+from training.config import Config, ParallelText, ShortText, load_config
 from training.corpus.cache import TokenCorpus
 from training.corpus.cleaning import Cleaner, CleaningReport
 from training.corpus.reading import Pair, describe, read_lines, read_pairs
+from training.corpus.short_text import bare_phrases, lone_words
 from training.errors import CorpusError, TrainingError
 from training.recipes.prepared import Prepared, find_prepared, fingerprint_of, write_record
 from training.recipes.run_folder import RunFolder, evaluation_files
+from training.recipes.starting import fetch_start
 from training.tokenizer.subwords import Subwords, learn_subwords
 
 PARTIAL = ".prepare-"  # and the id of the process that works in it
@@ -74,11 +77,18 @@ def _prepare_into(
     # Evaluation sets first: they are small, and a wrong path is noticed in seconds rather than after minutes.
     write_evaluation_sets(folder.dev, config.corpus.dev, config)
     write_evaluation_sets(folder.test, config.corpus.test, config)
+    if config.start_from is not None:
+        fetch_start(config.start_from, folder)
     clean_text = folder.path / "clean.source.txt", folder.path / "clean.target.txt"
     reports, table = _write_clean_text(clean_text, config, progress)
     console.print(table)
-    source, target = _learn(folder, config, clean_text, progress)
+    if config.start_from is None:
+        source, target = _learn(folder, config, clean_text, progress)
+    else:
+        source, target = Subwords.load(folder.source_tokenizer), Subwords.load(folder.target_tokenizer)
     repeats = [(report.kept, text.repeat) for report, text in zip(reports, config.corpus.train, strict=True)]
+    if config.corpus.short_text is not None:
+        repeats += _add_short_text(clean_text, config.corpus.short_text, progress, console)
     task = progress.add_task("encoding", total=sum(kept for kept, _ in repeats))
     TokenCorpus.write(
         folder.data,
@@ -127,6 +137,21 @@ def _write_clean_text(
         removed: Counter[str] = sum((report.removed for report in cleaner.reports), start=Counter())
         raise CorpusError(f"cleaning removed every training pair ({dict(removed)}); loosen corpus.cleaning")
     return cleaner.reports, cleaner.table()
+
+
+def _add_short_text(
+    paths: tuple[Path, Path], settings: ShortText, progress: Progress, console: Console
+) -> list[tuple[int, int]]:
+    """Add bare phrases and lone words to the clean text; return how many there are of each, and their repeats."""
+    task = progress.add_task("aligning words", total=None)
+    text = list(zip(*(read_lines(path) for path in paths), strict=True))
+    phrases, words = list(bare_phrases(text, settings)), list(lone_words(text, settings))
+    for side, path in enumerate(paths):
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(_line(pair[side]) for pair in [*phrases, *words])
+    progress.update(task, total=1, completed=1)
+    console.print(f"made of it: {len(phrases):,} bare phrases, {len(words):,} lone words", highlight=False)
+    return [(len(phrases), 1), (len(words), settings.word_repeat)]
 
 
 def _learn(

@@ -46,6 +46,10 @@ def fingerprint_of(config: Config) -> dict[str, Any]:
     Folders are left out, so that a prepared run can be moved to another machine, with its corpora or without.
     """
     sections = config.model_dump(mode="json", include={"languages", "corpus", "tokenizer"})
+    if config.corpus.short_text is None:
+        del sections["corpus"]["short_text"]  # runs from before there was such a thing stay prepared
+    if config.start_from is not None:
+        sections["start_from"] = config.start_from.name
     texts = [*config.corpus.train, *config.corpus.dev.values(), *config.corpus.test.values()]
     paths = [path for text in texts for path in input_files(text)]
     described = json.dumps(sections, sort_keys=True)

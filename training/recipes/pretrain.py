@@ -32,6 +32,7 @@ from training.nmt.processes import joined_processes
 from training.nmt.progress import TrainingDisplay
 from training.nmt.trainer import Evaluation, TrainingState, start, train
 from training.recipes.run_folder import EvaluationSet, RunFolder
+from training.recipes.starting import facts_of_start, load_start
 from training.tokenizer.subwords import Subwords
 
 
@@ -66,7 +67,10 @@ def pretrain(config: Config, run: RunFolder, *, restart: bool = False, console: 
     corpus = TokenCorpus.open(run.data)
     with joined_processes() as processes:
         torch.manual_seed(config.pretrain.seed)
-        model = build_model(config, run).to(processes.device)
+        model = build_model(config, run)
+        if config.start_from is not None:
+            load_start(model, run)
+        model = model.to(processes.device)
         processes.share_parameters(model)
         state = start(model, config.pretrain)
         _resume(state, config, run, restart, console)
@@ -188,13 +192,14 @@ def _finish(state: TrainingState, config: Config, run: RunFolder, dev: DevSet, c
         if (other := dev.bleu(model)) >= bleu:
             chosen, bleu, origin = weights, other, name
     model.load_state_dict(chosen)
+    before = facts_of_start(config, run)
     facts = {
         "dev_bleu": round(bleu, 2),
         "origin": origin,
-        "steps": state.step,
-        "target_words": state.tokens,
-        "minutes": round(state.seconds / 60, 1),
-        "cpu_minutes": round(state.cpu_seconds / 60, 1),
+        "steps": state.step + before.get("steps", 0),
+        "target_words": state.tokens + before.get("target_words", 0),
+        "minutes": round(state.seconds / 60 + before.get("minutes", 0), 1),
+        "cpu_minutes": round(state.cpu_seconds / 60 + before.get("cpu_minutes", 0), 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     save_model(run.path, model, config, facts)

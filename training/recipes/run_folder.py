@@ -72,6 +72,11 @@ class RunFolder:
         return self.path / "test"
 
     @property
+    def start(self) -> "RunFolder":
+        """The trained model that this run goes on from, when its config names one."""
+        return RunFolder(self.path / "start", self.is_joint)
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
 

@@ -228,3 +228,18 @@ def test_the_toy_config_prepares_training_dev_and_test_text(toy_config: Config, 
     assert require_prepared(toy_config, prepared_toy).training_pairs > 10_000
     assert [len(found) for found in prepared_toy.dev_sets(toy_config)] == [toy_config.corpus.dev["toy-dev"].toy]
     assert [found.name for found in prepared_toy.test_sets(toy_config)] == ["toy-test"]
+
+
+def test_lone_words_and_bare_phrases_follow_the_text(tmp_path: Path, quiet: Console) -> None:
+    pairs = [("Ich mag Brot.", "I like bread."), ("Tom isst Brot.", "Tom eats bread."), ("Ich esse.", "I eat.")]
+    config = config_of_files(tmp_path, pairs, corpus={"short_text": {"min_count": 2, "word_repeat": 3}})
+    run = RunFolder.of(config, tmp_path / "run")
+    prepared = prepare(config, run, console=quiet)
+    written = texts(run)
+    assert written[:3] == pairs
+    assert ("ich mag brot", "I like bread") in written
+    assert written.count(("Brot", "bread")) == 3
+    assert prepared.training_pairs == len(written)
+    without = config_of_files(tmp_path, pairs)
+    with pytest.raises(CorpusError, match="another config"):
+        require_prepared(without, run)

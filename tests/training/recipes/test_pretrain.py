@@ -12,6 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from training.config import load_config
+from training.errors import TrainingError
+from training.nmt.checkpoint import load_description
 from training.nmt.trainer import Evaluation, start
 from training.recipes import pretrain
 from training.recipes.prepare import prepare
@@ -140,3 +142,46 @@ def test_the_last_weights_are_kept_where_their_average_lags_behind(
     kept = load_file(run.model)
     expected = state.model.state_dict() if is_raw_better else state.averaged
     assert all(torch.equal(kept[name], expected[name]) for name in kept)
+
+
+def _further(tmp_path: Path, origin: Path, **changes: str) -> Path:
+    """A config that goes on from `origin`, on other text and for so short that the weights hardly move."""
+    text = f'start_from = "{origin}"\n' + TINY.replace("toy_seed = 1", "toy_seed = 7").replace(
+        "max_steps = 40", "max_steps = 2"
+    )
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    path = tmp_path / "further.toml"
+    path.write_text(text + "\n")
+    return path
+
+
+def test_a_run_goes_on_from_another_on_other_text(uninterrupted: Path, tmp_path: Path) -> None:
+    config = _further(tmp_path, uninterrupted)
+    run = _prepared(config, tmp_path / "further")
+    assert (run / "tokenizer.model").read_bytes() == (uninterrupted / "tokenizer.model").read_bytes()
+    subprocess.run(_pretrain(config, run), check=True, capture_output=True)
+    before, after = load_file(uninterrupted / "model.safetensors"), load_file(run / "model.safetensors")
+    fresh = pretrain.build_model(load_config(config), RunFolder(run, is_joint=True)).state_dict()
+    moved = sum(float((after[name] - before[name]).abs().sum()) for name in after)
+    assert 0 < moved < 0.2 * sum(float((fresh[name] - before[name]).abs().sum()) for name in after)
+    first, second = (load_description(folder)["training"] for folder in (uninterrupted, run))
+    assert second["steps"] == first["steps"] + 2
+    assert second["target_words"] > first["target_words"]
+
+
+def test_a_start_of_other_sizes_or_of_nothing_is_refused(uninterrupted: Path, tmp_path: Path, quiet) -> None:
+    other = load_config(_further(tmp_path, uninterrupted, **{"decoder = 24": "decoder = 20"}))
+    run = RunFolder.of(other, tmp_path / "other")
+    prepare(other, run, console=quiet)
+    with pytest.raises(TrainingError, match=r"decoder=24.*decoder=20"):
+        pretrain.pretrain(other, run, console=quiet)
+    nothing = load_config(_further(tmp_path, tmp_path / "nowhere"))
+    with pytest.raises(
+        TrainingError, match=r"start_from = .*nowhere: neither a bundle nor a trained run .*model\.safetensors"
+    ):
+        prepare(nothing, RunFolder.of(nothing, tmp_path / "nothing"), console=quiet)
+    assert not (tmp_path / "nothing" / "prepared.json").exists()
+    separate = load_config(_further(tmp_path, uninterrupted, **{"vocabulary = 600": "vocabulary = 600\njoint = false"}))
+    with pytest.raises(TrainingError, match="missing"):
+        prepare(separate, RunFolder.of(separate, tmp_path / "separate"), console=quiet)

@@ -1,0 +1,30 @@
+"""Going on from a bundle: what a user has who never saw the run it came from."""
+
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from training.config import Config
+from training.nmt.checkpoint import load_model
+from training.recipes.prepare import prepare
+from training.recipes.pretrain import build_model
+from training.recipes.run_folder import RunFolder
+from training.recipes.starting import facts_of_start, load_start
+
+BUNDLE = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "xa-xb"
+
+
+def test_a_bundle_gives_its_weights_its_subwords_and_its_facts(
+    toy_config: Config, tmp_path: Path, quiet: Console
+) -> None:
+    config = toy_config.model_copy(update={"start_from": BUNDLE})
+    run = RunFolder.of(config, tmp_path / "run")
+    prepare(config, run, console=quiet)
+    assert run.source_tokenizer.read_bytes() == (BUNDLE / "tokenizer.model").read_bytes()
+    model = build_model(config, run)
+    load_start(model, run)
+    shipped, _ = load_model(run.start.path)
+    assert all(torch.equal(weights, model.state_dict()[name]) for name, weights in shipped.state_dict().items())
+    assert facts_of_start(config, run)["steps"] > 0
+    assert facts_of_start(toy_config, run) == {}
