@@ -14,9 +14,16 @@ from typing import NamedTuple
 
 from service.text.anchors import Anchor
 
-# Decimals, groups of thousands, or five digits and more; not part of a word, a time, a path, or the end of 1 299,99.
-_LONG = re.compile(r"(?<![\w.,:/])(?!(?<=\d[ \u00a0\u202f])\d{3}(?!\d))(?:\d++(?:[.,]\d++)++|\d{5,}+)(?!:|[.,/]\d)")
+_SPACES = " \u00a0\u202f"
+# Groups of thousands, decimals, or five digits and more; not part of a word, a time, a path, or the end of a telephone
+# number whose beginning is not matched.
+_LONG = re.compile(
+    rf"(?<![\w.,:/])(?!(?<=\d[{_SPACES}])\d{{3}}(?!\d))"
+    rf"(?:\d{{1,3}}+(?:[{_SPACES}]\d{{3}}(?!\d))++(?:[.,]\d++)?+|\d++(?:[.,]\d++)++|\d{{5,}}+)"
+    r"(?!:|[.,/]\d)"
+)
 _NUMBER = re.compile(r"\d+")
+_SPACE = re.compile(f"[{_SPACES}]")
 _LAST_WORD = re.compile(r"(\w+)[ \u00a0]$")
 _LABEL = re.compile(r"[A-Z][a-z]+")  # of a name, such as Windows 8.1
 _LABELS = frozenset(("version", "release", "chapter", "section", "figure", "table"))
@@ -83,6 +90,9 @@ class Numbers:
     def _written(self, number: str, before: str) -> str:
         """The number as the target language writes it, behind these words of the source."""
         source, target = _MARKS[self.source], _MARKS[self.target]
+        whole, _, decimals = number.partition(source.decimal)
+        if decimals and _SPACE.search(whole):  # 1 299,99; without decimals, 12 300 may be two numbers, and stays
+            return _SPACE.sub(target.thousands, whole) + target.decimal + decimals
         if source == target or not _is_amount(number, source) or (source is _POINT and _is_label(number, before)):
             return number
         return number.translate(str.maketrans("".join(source), "".join(target)))
