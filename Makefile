@@ -73,10 +73,13 @@ multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DA
 
 # Each step leaves finished work alone, so the same command goes on after a kill.
 SHIPPED = bleu perplexity chrf concise
+BASE_CONFIG = --config training/configs/$(PAIR)-base.toml --run runs/$(PAIR)-base
 PAIR_CONFIG = --config training/configs/$(PAIR).toml $(if $(RUN),--run $(RUN))
 
 model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en)
 	@test -n "$(DATA)" -a -n "$(PAIR)" || { echo "say which pair and where the corpora are: make model PAIR=de-en DATA=<folder>"; exit 2; }
+	DATA=$(DATA) $(BIN)/nudge-train prepare $(BASE_CONFIG)
+	DATA=$(DATA) $(BIN)/nudge-train pretrain $(BASE_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train prepare $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train pretrain $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train actors $(PAIR_CONFIG)

@@ -49,3 +49,21 @@ EVERYDAY = {
         ("Thank you for your help, that was very kind of you.", "dank", "hilfe|half", "nett|freundlich|lieb"),
     ],
 }
+
+# Words as people type them, alone and without a mark, each with what they may become.
+LONE_WORDS: dict[str, dict[str, str]] = {
+    "de-en": {
+        "Hund": "dog", "Katze": "cat", "Haus": "house|home", "Wasser": "water", "Käse": "cheese", "Brot": "bread",
+        "Apfel": "apple", "Schule": "school", "Montag": "monday", "Freund": "friend|boyfriend", "Buch": "book",
+        "Stadt": "city|town", "Winter": "winter", "Fenster": "window|windows", "Auto": "car", "Arbeit": "work|job",
+        "rot": "red", "schnell": "fast|quick|quickly|rapid|rapidly", "glücklich": "happy|lucky", "alt": "old",
+        "heute": "today", "immer": "always", "vielleicht": "maybe|perhaps", "trinken": "drink|to drink|drinking",
+    },
+    "en-de": {
+        "dog": "hund", "cat": "katze", "house": "haus", "water": "wasser", "cheese": "käse", "bread": "brot",
+        "apple": "apfel", "school": "schule", "Monday": "montag", "friend": "freund|freundin", "book": "buch",
+        "city": "stadt", "winter": "winter", "window": "fenster", "car": "auto|wagen", "work": "arbeit|arbeiten",
+        "red": "rot(e[nrs]?)?", "fast": "schnell|schneller", "happy": "glücklich|fröhlich", "today": "heute",
+        "old": "alt(e[nrs]?)?", "always": "immer|stets", "maybe": "vielleicht", "drink": "trinken|getränk",
+    },
+}  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from everyday import EVERYDAY
+from everyday import EVERYDAY, LONE_WORDS
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 PAIRS = [pair for pair in EVERYDAY if (MODELS / pair / "manifest.json").is_file()]
@@ -83,6 +83,18 @@ def test_everyday_sentences_come_out_right_or_nearly_so(shipped, pair, objective
         total += len(families)
         found += sum(bool(re.search(family, output.lower())) for family in families)
     assert found / total >= WORDS_RIGHT, answer["translatedText"]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_lone_words_come_out_as_words(shipped, pair) -> None:
+    words = LONE_WORDS[pair]
+    outputs = ask(shipped, pair, list(words))["translatedText"]
+    wrong = {
+        word: output
+        for (word, wanted), output in zip(words.items(), outputs, strict=True)
+        if not re.fullmatch(wanted, output.lower())
+    }
+    assert len(wrong) <= (1 - WORDS_RIGHT) * len(words), wrong
 
 
 @pytest.mark.parametrize("pair", PAIRS)
