@@ -25,14 +25,21 @@ from training.decoding.greedy import greedy
 from training.decoding.hypothesis import LengthLimits
 from training.errors import TrainingError
 from training.nmt.allocator import keep_freed_memory
-from training.nmt.checkpoint import average_weights, load_state, save_model, save_state, write_atomically
+from training.nmt.checkpoint import (
+    average_weights,
+    load_description,
+    load_model,
+    load_state,
+    save_model,
+    save_state,
+    write_atomically,
+)
 from training.nmt.curve import draw_learning_curve
 from training.nmt.model import ModelSizes, TranslationModel
 from training.nmt.processes import joined_processes
 from training.nmt.progress import TrainingDisplay
 from training.nmt.trainer import Evaluation, TrainingState, start, train
 from training.recipes.run_folder import EvaluationSet, RunFolder
-from training.recipes.starting import facts_of_start, load_start
 from training.tokenizer.subwords import Subwords
 
 
@@ -111,6 +118,22 @@ def build_model(config: Config, run: RunFolder) -> TranslationModel:
         tie_output=config.model.tie_output,
     )
     return TranslationModel(sizes, config.model.dropout, config.model.word_dropout)
+
+
+def load_start(model: TranslationModel, run: RunFolder) -> None:
+    """Give `model` the weights of the run's starting point."""
+    given, _ = load_model(run.start.path)
+    if given.sizes != model.sizes:
+        raise TrainingError(f"the model to start from has {given.sizes}, the config asks for {model.sizes}")
+    model.load_state_dict(given.state_dict())
+
+
+def facts_of_start(config: Config, run: RunFolder) -> dict[str, Any]:
+    """Return the facts of the training that this run goes on from, as `save_model` wrote them; none: an empty dict."""
+    if config.start_from is None:
+        return {}
+    facts: dict[str, Any] = load_description(run.start.path)["training"]
+    return facts
 
 
 class DevSet:

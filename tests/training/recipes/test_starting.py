@@ -8,9 +8,8 @@ from rich.console import Console
 from training.config import Config
 from training.nmt.checkpoint import load_model
 from training.recipes.prepare import prepare
-from training.recipes.pretrain import build_model
+from training.recipes.pretrain import build_model, facts_of_start, load_start
 from training.recipes.run_folder import RunFolder
-from training.recipes.starting import facts_of_start, load_start
 
 BUNDLE = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "xa-xb"
 
