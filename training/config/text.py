@@ -76,10 +76,14 @@ class ShortText(Section):
     min_score: Fraction = Field(
         default=0.05, description="least p(target | source) p(source | target) of a word and its translation"
     )
-    word_repeat: Positive = Field(default=1, description="how often each lone word is seen in one epoch")
+    word_repeat: Positive = Field(
+        default=1,
+        description="how often a rare lone word is seen in one epoch; as often again for each doubling of its count",
+    )
     phrase_words: int = Field(
         default=5, ge=0, description="sentences of at most so many words are seen without their final mark too"
     )
+    phrase_repeat: Positive = Field(default=1, description="how often each of these is seen in one epoch")
 
 
 class Corpus(Section):

@@ -3,13 +3,16 @@
 People type "cheese" and "good morning" into a translator; corpora hold "I like cheese." and "Good morning!".  A model
 that has only seen sentences makes a sentence of whatever it is given.  So it also learns
 
-- words with their likeliest translation (IBM Model 1 over the same text), as they are, capitalised, and with a mark;
+- words with their translation, as they are, capitalised, and with a mark: frequent ones more often.  What people said
+  when the word was all there was to say comes first, then the likeliest word (IBM Model 1 over the same text);
 - short sentences without their final mark, as they are and in lower case.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from training.config import ShortText
 from training.corpus.alignment import Words, likeliest_translations
@@ -22,33 +25,48 @@ FINAL_MARKS = ".!?…。！？"
 MOST_LINKS = 400
 
 
-def lone_words(pairs: Iterable[Pair], settings: ShortText) -> Iterator[Pair]:
-    """Yield words with their likeliest translation.
+@dataclass(frozen=True)
+class LoneWord:
+    """A word in all the ways it is typed, each with its translation, and how often the corpus has it."""
 
-    A word that is a whole sentence somewhere in the corpus is left out: what people made of it there is better.
-    """
+    pairs: tuple[Pair, ...]
+    count: int
+
+    def repeat(self, settings: ShortText) -> int:
+        """How often it is seen in one epoch: as often as the rarest word, and as often again for each doubling."""
+        return settings.word_repeat * (1 + int(math.log2(max(1, self.count / settings.min_count))))
+
+
+def lone_words(pairs: Iterable[Pair], settings: ShortText) -> Iterator[LoneWord]:
+    """Yield words with their translation: what people made of the word where it was all they said, or the likeliest."""
     aligned: list[tuple[Words, Words]] = []
     source_spelling, target_spelling = Spelling(), Spelling()
-    said_alone: set[str] = set()
+    counts: Counter[str] = Counter()
+    said_alone: dict[str, Counter[str]] = {}
     for source, target in pairs:
         source_words, target_words = WORD.findall(source), WORD.findall(target)
         source_spelling.count(source_words)
         target_spelling.count(target_words)
+        counts.update(word.lower() for word in source_words)
         if len(source_words) == 1:
-            said_alone.add(source_words[0].lower())
+            answers = said_alone.setdefault(source_words[0].lower(), Counter())
+            answers[" ".join(target_words).lower()] += 1
         if 0 < len(source_words) * len(target_words) <= MOST_LINKS:
             aligned.append(([word.lower() for word in source_words], [word.lower() for word in target_words]))
     for index, found in enumerate(likeliest_translations(aligned, min_count=settings.min_count)):
-        if found.source in said_alone or found.target_given_source * found.source_given_target < settings.min_score:
+        answer = found.target
+        if found.source in said_alone:
+            answer = said_alone[found.source].most_common(1)[0][0]
+        elif found.target_given_source * found.source_given_target < settings.min_score:
             continue
-        source, target = source_spelling.of(found.source), target_spelling.of(found.target)
-        yield source, target
-        if source[0].isupper():  # typed carelessly
-            yield found.source, target
-        else:
-            yield _capitalised(source), _capitalised(target)
+        if not answer:
+            continue
+        source, target = source_spelling.of(found.source), target_spelling.of_all(answer)
+        # What opens with a capital anyway may be typed carelessly, and what does not may open a line.
+        other = (found.source, target) if source[0].isupper() else (_capitalised(source), _capitalised(target))
         mark = ".!"[index % 2]
-        yield _capitalised(source) + mark, _capitalised(target) + mark
+        with_mark = _capitalised(source) + mark, _capitalised(target) + mark
+        yield LoneWord(((source, target), other, with_mark), counts[found.source])
 
 
 def bare_phrases(pairs: Iterable[Pair], settings: ShortText) -> Iterator[Pair]:
@@ -75,6 +93,10 @@ class Spelling:
         """Return the more frequent of `word`, which is in lower case, and its capitalised form."""
         capitalised = _capitalised(word)
         return capitalised if self._inside[capitalised] > self._inside[word] else word
+
+    def of_all(self, words: str) -> str:
+        """The same for each of several words."""
+        return " ".join(map(self.of, words.split()))
 
 
 def _capitalised(word: str) -> str:

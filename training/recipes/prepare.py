@@ -9,7 +9,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -148,10 +148,10 @@ def _add_short_text(
     phrases, words = list(bare_phrases(text, settings)), list(lone_words(text, settings))
     for side, path in enumerate(paths):
         with path.open("a", encoding="utf-8") as file:
-            file.writelines(_line(pair[side]) for pair in [*phrases, *words])
+            file.writelines(_line(pair[side]) for pair in chain(phrases, *(word.pairs for word in words)))
     progress.update(task, total=1, completed=1)
     console.print(f"made of it: {len(phrases):,} bare phrases, {len(words):,} lone words", highlight=False)
-    return [(len(phrases), 1), (len(words), settings.word_repeat)]
+    return [(len(phrases), settings.phrase_repeat), *((len(word.pairs), word.repeat(settings)) for word in words)]
 
 
 def _learn(

@@ -1,5 +1,5 @@
 from training.config import ShortText
-from training.corpus.short_text import Spelling, bare_phrases, lone_words
+from training.corpus.short_text import LoneWord, Spelling, bare_phrases, lone_words
 
 SETTINGS = ShortText(min_count=2)
 TEXT = [
@@ -14,8 +14,12 @@ TEXT = [
 ]
 
 
+def typed(settings: ShortText = SETTINGS) -> list[tuple[str, str]]:
+    return [pair for word in lone_words(TEXT, settings) for pair in word.pairs]
+
+
 def test_words_come_alone_in_every_way_they_are_typed() -> None:
-    found = list(lone_words(TEXT, SETTINGS))
+    found = typed()
     assert ("Käse", "cheese") in found
     assert ("käse", "cheese") in found
     assert {("Käse.", "Cheese."), ("Käse!", "Cheese!")} & set(found)
@@ -24,15 +28,31 @@ def test_words_come_alone_in_every_way_they_are_typed() -> None:
     assert ("Hallo", "Hello") in found
 
 
-def test_a_word_that_people_translated_alone_is_left_to_them() -> None:
-    assert not any("anke" in source for source, _ in lone_words(TEXT, SETTINGS))
+def test_a_word_that_people_translated_alone_is_taken_as_most_of_them_did() -> None:
+    assert {target.rstrip(".!") for source, target in typed() if "anke" in source} == {"thank you", "Thank you"}
+    more = [*TEXT, ("Danke.", "Thanks."), ("Danke…", "Thanks!")]
+    found = [pair for word in lone_words(more, SETTINGS) for pair in word.pairs if "anke" in pair[0]]
+    assert {target.rstrip(".!") for _, target in found} == {"thanks", "Thanks"}
+
+
+def test_a_word_that_people_left_without_words_is_left_out() -> None:
+    silent = [("Äh…", "…"), ("Äh, Tom!", "Er, Tom!")]
+    assert "äh" not in {pair[0].lower() for word in lone_words(TEXT + silent, SETTINGS) for pair in word.pairs}
 
 
 def test_doubtful_and_rare_words_are_left_out() -> None:
-    everything = {source.lower() for source, _ in lone_words(TEXT, SETTINGS)}
-    sure = {source.lower() for source, _ in lone_words(TEXT, SETTINGS.model_copy(update={"min_score": 0.9}))}
+    everything = {source.lower() for source, _ in typed()}
+    sure = {source.lower() for source, _ in typed(SETTINGS.model_copy(update={"min_score": 0.9}))}
     assert sure < everything
     assert "isst" not in everything
+
+
+def test_frequent_words_are_seen_more_often() -> None:
+    settings = ShortText(min_count=4, word_repeat=3)
+    assert [LoneWord((), count).repeat(settings) for count in (4, 7, 8, 64)] == [3, 3, 6, 15]
+    counts = {word.pairs[0][0]: word.count for word in lone_words(TEXT, SETTINGS)}
+    assert counts["mag"] == 3
+    assert counts["Brot"] == 2
 
 
 def test_short_sentences_lose_their_mark_and_their_capitals() -> None:

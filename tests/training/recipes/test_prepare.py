@@ -232,13 +232,16 @@ def test_the_toy_config_prepares_training_dev_and_test_text(toy_config: Config, 
 
 def test_lone_words_and_bare_phrases_follow_the_text(tmp_path: Path, quiet: Console) -> None:
     pairs = [("Ich mag Brot.", "I like bread."), ("Tom isst Brot.", "Tom eats bread."), ("Ich esse.", "I eat.")]
-    config = config_of_files(tmp_path, pairs, corpus={"short_text": {"min_count": 2, "word_repeat": 3}})
+    config = config_of_files(
+        tmp_path, pairs, corpus={"short_text": {"min_count": 1, "word_repeat": 3, "phrase_repeat": 2}}
+    )
     run = RunFolder.of(config, tmp_path / "run")
     prepared = prepare(config, run, console=quiet)
     written = texts(run)
     assert written[:3] == pairs
-    assert ("ich mag brot", "I like bread") in written
-    assert written.count(("Brot", "bread")) == 3
+    assert written.count(("ich mag brot", "I like bread")) == 2
+    assert written.count(("Brot", "bread")) == 2 * 3  # twice as frequent as the rarest
+    assert written.count(("mag", "like")) == 3
     assert prepared.training_pairs == len(written)
     without = config_of_files(tmp_path, pairs)
     with pytest.raises(CorpusError, match="another config"):
