@@ -1,12 +1,38 @@
-"""Find what must not reach the model: addresses, characters it has no piece for, and the terms of a glossary."""
+"""Find what must not reach the model: addresses, names of files and of code, characters it has no piece for, and the
+terms of a glossary."""
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-# The look-behind lets an e-mail address start only where its run of characters starts: each run is read once.
-_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+\-])[\w.+\-]++@[\w\-]++(?:\.[\w\-]++)+")
+_EXTENSIONS = (
+    "7z|apk|avi|bak|bmp|cfg|cpp|css|csv|deb|dll|docx?|epub|exe|flac|gif|gz|hpp|html?|ini|ipynb|iso|jar|jpe?g|js|json|md|mkv|"
+    "mov|mp3|mp4|odp|ods|odt|ogg|onnx|pdf|php|png|pptx?|py|rar|rs|rtf|sh|sql|svg|tar|tex|tiff?|toml|ts|tsv|txt|wav|webm|webp|"
+    "xlsx?|xml|xz|ya?ml|zip"
+)
+# Written for machines, and for people to copy.  The look-behinds let each begin only where its run of characters
+# begins, so that every run is read once.
+_VERBATIM = re.compile(
+    "|".join(
+        (
+            r"(?:https?://|www\.)[^\s<>\"]*[\w/]",
+            r"(?<![\w.+\-])[\w.+\-]++@[\w\-]++(?:\.[\w\-]++)+",  # e-mail
+            r"`[^`\n]+`",
+            r"(?<!\w)[A-Za-z]:\\(?:[^\s<>\"|?*]*[\w\\])?",
+            r"(?<![\w./\\\-~])[\w./\\\-~]+\.(?i:" + _EXTENSIONS + r")(?!\w)",  # report.pdf, src/main.py
+            r"(?<![\w./\\\-~<])(?:~|\.{1,2})?(?:/[\w.+\-]*\w)+/?",  # /usr/bin, ~/notes
+            # snake_case, but not the German Lehrer_innen
+            r"(?<!\w)(?!\w+_in(?:nen)?(?!\w))\w*[^\W_]_+[^\W_]\w*(?:\(\))?",
+            r"(?<!\w)[A-Za-z]\w*\(\)",
+            r"(?<![\w@#&/])[@#][^\W\d_]\w*",  # @somebody, #something
+            r"(?<![\w.])[vV]\d++(?:\.\d++)+",  # v1.2
+            r"(?<![\w\-])(?=[\d\-]*[A-Z])(?=[A-Z\-]*\d[A-Z\-]*\d)[A-Z\d]++(?:-[A-Z\d]++)*+(?![\w\-])",  # AB-1234
+        )
+    )
+)
+# What all of it has something of, and most sentences have not.
+_HINT = re.compile(r"[/\\`_@#\d]|\.\w|\(\)")
 _ZERO_WIDTH_JOINER = "\u200d"
 
 Knows = Callable[[str], bool]
@@ -49,14 +75,10 @@ def find_spans(sentence: str, knows: Knows, glossary: Glossary = NO_GLOSSARY) ->
 
 
 def _fixed_spans(sentence: str, glossary: Glossary) -> list[Span]:
-    """Terms of the glossary and addresses; where they overlap, the term counts."""
+    """Terms of the glossary and what is copied; where they overlap, the term counts."""
     terms = list(glossary.find(sentence))
-    addresses = [Span(*match.span(), match[0]) for match in _ADDRESS.finditer(sentence)]
-    apart = [
-        address
-        for address in addresses
-        if not any(address.start < term.stop and term.start < address.stop for term in terms)
-    ]
+    copied = [Span(*match.span(), match[0]) for match in _VERBATIM.finditer(sentence)] if _HINT.search(sentence) else []
+    apart = [one for one in copied if not any(one.start < term.stop and term.start < one.stop for term in terms)]
     return sorted(terms + apart)
 
 

@@ -25,8 +25,18 @@ PARAGRAPH = {
     "en": "On Monday I was tired.\n\nOn Tuesday I felt better! On Wednesday I read 25 pages.\n",
 }
 KEPT = {
-    "de": ["Der Zug fährt um 14:35 ab.", "Es kostet 1299 Euro.", "Siehe https://example.org/a?b=1 für mehr."],
-    "en": ["The train leaves at 14:35.", "It costs 1299 euros.", "See https://example.org/a?b=1 for more."],
+    "de": [
+        "Der Zug fährt um 14:35 ab.",
+        "Es kostet 1299 Euro.",
+        "Siehe https://example.org/a?b=1 für mehr.",
+        "Öffne die Datei Bericht_2024.pdf!",
+    ],
+    "en": [
+        "The train leaves at 14:35.",
+        "It costs 1299 euros.",
+        "See https://example.org/a?b=1 for more.",
+        "Open the file report_2024.pdf!",
+    ],
 }
 # Where an amount goes, and amounts as the two languages write them.
 PRICES = {
@@ -115,7 +125,7 @@ def test_odd_input_comes_out_sane(shipped, pair) -> None:
 def test_numbers_and_addresses_are_kept(shipped, pair) -> None:
     for text in KEPT[pair[:2]]:
         output = ask(shipped, pair, text)["translatedText"]
-        for part in re.findall(r"https?://\S+|\d+", text):
+        for part in re.findall(r"https?://\S+|\w+\.pdf|\d+", text):
             assert part in output, output
 
 

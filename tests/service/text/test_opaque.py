@@ -1,0 +1,75 @@
+"""What is written to be copied never reaches the model."""
+
+import time
+
+import pytest
+
+from service.text.opaque import Glossary, find_spans
+
+
+def copied(sentence: str, glossary: Glossary | None = None) -> list[str]:
+    spans = find_spans(sentence, lambda cluster: True, glossary or Glossary({}))
+    return [sentence[span.start : span.stop] for span in spans]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("Siehe https://example.org/a?b=c.", ["https://example.org/a?b=c"]),
+        ("Schreib an anna.k@example.org, bitte.", ["anna.k@example.org"]),
+        ("Öffne bericht_2024.pdf und Fotos.ZIP!", ["bericht_2024.pdf", "Fotos.ZIP"]),
+        ("Siehe src/main.py, README.md.", ["src/main.py", "README.md"]),
+        ("Es liegt in /usr/local/bin/start.sh.", ["/usr/local/bin/start.sh"]),
+        ("Lies ~/notes, ../other/ und /tmp.", ["~/notes", "../other/", "/tmp"]),
+        (r"C:\Users\Anna\Eigene fehlt, D:\ auch.", ["C:\\Users\\Anna\\Eigene", "D:\\"]),
+        ("Setze NUDGE_MODELS und max_rows.", ["NUDGE_MODELS", "max_rows"]),
+        ("Rufe get_user() oder main() auf.", ["get_user()", "main()"]),
+        ("Der Befehl `git commit -m` hilft.", ["`git commit -m`"]),
+        ("Frag @anna_k nach #Wetter.", ["@anna_k", "#Wetter"]),
+        ("Nimm v2.10.3 oder V1.0.", ["v2.10.3", "V1.0"]),
+        ("Die Rechnung AB-12345 für COVID-19.", ["AB-12345", "COVID-19"]),
+    ],
+)
+def test_what_is_written_to_be_copied_is_found(sentence: str, found: list[str]) -> None:
+    assert copied(sentence) == found
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Er/sie kommt und/oder geht, mit 80 km/h.",
+        "Die Lehrer_innen und der Schüler_in sind da.",
+        "Das ist _wichtig_, bitte hier ____ ausfüllen.",
+        "Der 100-Meter-Lauf der 20-Jährigen auf A4, in 3D.",
+        "Das war gut.So ist das. Z.B. hier, d.h. dort.",
+        "Platz #1 um 18:30 @ 5 Uhr, Nr. 12.",
+        "NATO UND EU SIND LAUT.",
+        "Ein Wert (etwa) von 1.299,99.",
+        "Sag <b>ja</b>!",
+    ],
+)
+def test_what_people_say_is_left_to_the_model(sentence: str) -> None:
+    assert copied(sentence) == []
+
+
+def test_a_term_of_the_glossary_counts_more() -> None:
+    spans = find_spans("Nimm report.pdf!", lambda cluster: True, Glossary({"report": "Bericht"}))
+    assert [span.literal for span in spans] == ["Bericht"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "_", "a_", ".", "/", "/.", "A1", "A-", "1-", "a.b", "`a", "@", "x()", "a@", "~/"]
+)
+def test_time_grows_no_faster_than_the_text(unit: str) -> None:
+    short, long = unit * 2_000, unit * 40_000
+
+    def seconds(sentence: str) -> float:
+        times = []
+        for _ in range(3):
+            began = time.perf_counter()
+            find_spans(sentence, lambda cluster: True)
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    # Twenty times the text; read again and again, it would take four hundred times as long.
+    assert seconds(long) < 120 * max(seconds(short), 1e-4)
