@@ -1,6 +1,7 @@
 """The command line: `nudge serve | translate | models | check | keys`."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,8 @@ KeysFileOption = Annotated[
 ]
 
 # Each command imports what it needs: `nudge keys` does not wait for onnxruntime, nor `nudge models` for a web server.
+MAX_PATH = 1000  # no file system is asked about more characters
+
 _out = Console()
 _err = Console(stderr=True)
 
@@ -87,11 +90,13 @@ def translate(
         beam_size=beam_size,
         format="html" if html else "text",
     )
+    if output:
+        _check_writable(output)
     texts = _gather_texts(text or [], file or [])
     translated = asyncio.run(translate_offline(texts, options, settings, progress=_err))
     result = "\n".join(translated)
     if output:
-        output.write_text(result, encoding="utf-8")
+        _write(output, result)
     else:
         sys.stdout.write(result if result.endswith("\n") else result + "\n")
 
@@ -182,12 +187,35 @@ def revoke_key(name: Annotated[str, typer.Argument(help="name or id of the key")
 
 def _gather_texts(arguments: list[str], files: list[Path]) -> list[str]:
     texts = [sys.stdin.read() if text == "-" else text for text in arguments]
+    for text in arguments:
+        if "\n" not in text and len(text) < MAX_PATH and Path(text).is_file():
+            _err.print(
+                f"{text} is translated as a text; to translate the file of that name, give it to --file", style="yellow"
+            )
     for path in files:
         try:
             texts.append(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise StartupError(f"{path} cannot be read as UTF-8 text: {error}") from error
     return texts or [sys.stdin.read()]
+
+
+def _check_writable(path: Path) -> None:
+    """Say so before the work if its result will have no place."""
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise StartupError(f"{path} cannot be written: --output takes a file in a folder that exists and is yours")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the whole file or nothing."""
+    is_special = path.exists() and not path.is_file()  # such as /dev/stdout
+    target = path if is_special else path.with_name(f".{path.name}.part")
+    try:
+        target.write_text(text, encoding="utf-8")
+        if not is_special:
+            target.replace(path)
+    except OSError as error:
+        raise StartupError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _scores(manifest: "Manifest") -> str:

@@ -48,6 +48,30 @@ def test_translate_reads_files_and_standard_input_and_keeps_their_lines(variable
     assert output.read_text() == expected
 
 
+def test_a_result_that_has_no_place_is_refused_before_the_work(variables, tmp_path):
+    for output in (tmp_path / "missing" / "out.txt", tmp_path):
+        result = nudge("translate", "Ta netu.", "--to", "xb", "-o", output, **variables)
+        assert result.returncode == 1
+        assert str(output) in result.stderr.replace("\n", "")
+        assert "Traceback" not in result.stderr
+
+
+def test_an_output_file_is_replaced_as_a_whole(variables, tmp_path):
+    output = tmp_path / "out.txt"
+    output.write_text("old")
+    assert nudge("translate", "Ta netu.", "--to", "xb", "-o", output, **variables).returncode == 0
+    assert "old" not in output.read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_a_text_that_names_a_file_gets_a_hint(variables, tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("Ta netu.")
+    result = nudge("translate", path, "--from", "xa", "--to", "xb", **variables)
+    assert "--file" in result.stderr
+    assert "--file" not in nudge("translate", "Ta netu.", "--from", "xa", "--to", "xb", **variables).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
