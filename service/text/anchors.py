@@ -43,6 +43,10 @@ def lift(
     end = 0
     for chain in _chains(_with_tags(sentence, spans, deque(tags), escape)):
         start, stop = chain[0][0], chain[-1][1]
+        if not any(literal for _, _, literal in chain):  # nothing stands for it: a soft hyphen
+            lifted += sentence[end:start]
+            end = stop
+            continue
         before, after = sentence[start - 1 : start].isspace(), sentence[stop : stop + 1].isspace()
         follower = sentence[stop : stop + 1]
         lifted += sentence[end:start]
@@ -68,15 +72,21 @@ def set_down(translation: str, sentence: str, anchors: Sequence[Anchor], escape:
         # A place is a boundary between words: behind `place` of them.
         left = max(end, words[place - 1][1] if place else 0)
         right = max(end, words[place][0] if place < len(words) else left)
-        text += escape(translation[end:left])
+        if left > end:
+            text = _apart(text, escape(translation[end:left]))
         if anchor.has_space_before:
             text += translation[left:right] or (" " if text and not text[-1].isspace() else "")
             left = right
-        text += anchor.literal
+        text = _apart(text, anchor.literal) if left > end else text + anchor.literal
         end = left
         if anchor.has_space_after and not translation[end : end + 1].isspace() and end < len(translation):
             text += " "
-    return text + escape(translation[end:])
+    return _apart(text, escape(translation[end:]))
+
+
+def _apart(left: str, right: str) -> str:
+    """Both texts, with a space where one word would become of two: a name before a comma may now stand before a word."""
+    return f"{left} {right}" if left[-1:].isalnum() and right[:1].isalnum() else left + right
 
 
 def _with_tags(

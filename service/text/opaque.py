@@ -11,6 +11,7 @@ _EXTENSIONS = (
     "mov|mp3|mp4|odp|ods|odt|ogg|onnx|pdf|php|png|pptx?|py|rar|rs|rtf|sh|sql|svg|tar|tex|tiff?|toml|ts|tsv|txt|wav|webm|webp|"
     "xlsx?|xml|xz|ya?ml|zip"
 )
+_DOMAINS = "com|org|net|edu|gov|info|biz|io|app|dev|eu|de|at|ch|uk|us|fr|it|nl|be|es|pl|cz|dk|se|no|fi|ru|jp|cn|tv"
 # Written for machines, and for people to copy.  The look-behinds let each begin only where its run of characters
 # begins, so that every run is read once.
 _VERBATIM = re.compile(
@@ -18,6 +19,7 @@ _VERBATIM = re.compile(
         (
             r"(?:https?://|www\.)[^\s<>\"]*[\w/]",
             r"(?<![\w.+\-])[\w.+\-]++@[\w\-]++(?:\.[\w\-]++)+",  # e-mail
+            r"(?<![\w.@\-])[\w.\-]+\.(?:" + _DOMAINS + r")(?![\w\-])(?:/(?:[^\s<>\"]*[\w/])?)?",  # example.org/a
             r"`[^`\n]+`",
             r"(?<!\w)[A-Za-z]:\\(?:[^\s<>\"|?*]*[\w\\])?",
             r"(?<![\w./\\\-~])[\w./\\\-~]+\.(?i:" + _EXTENSIONS + r")(?!\w)",  # report.pdf, src/main.py
@@ -31,8 +33,10 @@ _VERBATIM = re.compile(
         )
     )
 )
+# Places where a line may be broken, or must not be, and signs of an encoding: of the source, and of no use elsewhere.
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]+")
 # What all of it has something of, and most sentences have not.
-_HINT = re.compile(r"[/\\`_@#\d]|\.\w|\(\)")
+_HINT = re.compile("[/\\\\`_@#\\d\u00ad\u200b\u2060\ufeff]|\\.\\w|\\(\\)")
 _ZERO_WIDTH_JOINER = "\u200d"
 
 Knows = Callable[[str], bool]
@@ -75,9 +79,16 @@ def find_spans(sentence: str, knows: Knows, glossary: Glossary = NO_GLOSSARY) ->
 
 
 def _fixed_spans(sentence: str, glossary: Glossary) -> list[Span]:
-    """Terms of the glossary and what is copied; where they overlap, the term counts."""
+    """Terms of the glossary, what is copied and what is dropped; where they overlap, the term counts."""
     terms = list(glossary.find(sentence))
-    copied = [Span(*match.span(), match[0]) for match in _VERBATIM.finditer(sentence)] if _HINT.search(sentence) else []
+    if not _HINT.search(sentence):
+        return terms
+    copied = [Span(*match.span(), _INVISIBLE.sub("", match[0])) for match in _VERBATIM.finditer(sentence)]
+    terms += [
+        Span(*match.span(), "")
+        for match in _INVISIBLE.finditer(sentence)
+        if not any(one.start < match.end() and match.start() < one.stop for one in terms + copied)
+    ]
     apart = [one for one in copied if not any(one.start < term.stop and term.start < one.stop for term in terms)]
     return sorted(terms + apart)
 

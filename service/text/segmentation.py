@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import sentencex
 
-# Line breaks are never moved, so a sentence never spans one.  \v \f \x1c-\x1e \x85 and the Unicode separators are
-# breaks for str.splitlines, and inside a sentence no tokeniser keeps them.
-LINE_BREAK = re.compile(r"([\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+)")
+# Line breaks and tabs, which part cells, are never moved, so a sentence never spans one.  \v \f \x1c-\x1e \x85 and the
+# Unicode separators are breaks for str.splitlines, and inside a sentence no tokeniser keeps them.
+BREAK = re.compile(r"([\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+)")
 
 # What may stand before the first or after the last word of a sentence without being part of it: white space, and at
 # the front a bullet or a number of a list.
@@ -44,7 +44,7 @@ def split(text: str, language: str, count: TokenCount, limit: int, keeps_lines: 
     break is a space like any other, so there `keeps_lines` is False.
     """
     segments: list[Segment] = []
-    for line in LINE_BREAK.split(text) if keeps_lines else [text]:
+    for line in BREAK.split(text) if keeps_lines else [text]:
         if not has_letter(line):
             _append(segments, line)
             continue

@@ -10,6 +10,7 @@ from sentencepiece import SentencePieceProcessor
 
 # A model may spell any byte, also a line break in the middle of a sentence.
 _UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
+_OTHER_SPACE = re.compile(r"[^\S ]")
 
 
 class Tokeniser:
@@ -58,19 +59,25 @@ class Tokeniser:
         return len(self._source_ids(sentence))
 
     def _encode_source(self, text: str) -> list[int]:
-        """The model has learnt from composed text: some systems write ü as two characters."""
-        return list(self._source.encode(unicodedata.normalize("NFC", text)))
+        """The model has learnt from composed text with plain spaces: some systems write ü as two characters."""
+        return list(self._source.encode(_OTHER_SPACE.sub(" ", unicodedata.normalize("NFC", text))))
 
     def knows(self, cluster: str) -> bool:
-        """Whether the source model has a piece for this character (with its combining marks).
+        """Whether the source model has a piece for this character (with its combining marks), or for its small form.
 
-        One that it would spell in bytes, or drop, cannot be translated and is better carried over as it is.
+        One that it would spell in bytes, or drop, cannot be translated and is better carried over as it is.  But a
+        capital may be rare (Ö, Q) where the letter is not: then the model has learnt words that begin with its bytes.
         """
         known = self._is_known.get(cluster)
         if known is None:
             if len(self._is_known) > 50_000:  # a caller who sends all of Unicode must not fill the memory
                 self._is_known.clear()
-            ids = self._encode_source(cluster)
-            is_spelled = any(self._source.is_byte(token) or self._source.is_unknown(token) for token in ids)
-            known = self._is_known[cluster] = bool(ids) and not is_spelled
+            known = self._is_known[cluster] = self._has_piece(cluster) or (
+                cluster.isupper() and self._has_piece(cluster.lower())
+            )
         return known
+
+    def _has_piece(self, cluster: str) -> bool:
+        ids = self._encode_source(cluster)
+        is_spelled = any(self._source.is_byte(token) or self._source.is_unknown(token) for token in ids)
+        return bool(ids) and not is_spelled

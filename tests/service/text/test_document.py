@@ -1,5 +1,7 @@
 """Documents of real tokenisers come back as they were."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,11 +29,15 @@ def test_text_of_known_characters_rejoins_byte_for_byte(tokeniser, text):
     assert document.rejoin(sentence.text for sentence in document.sentences) == text
 
 
+def visible(text: str) -> str:
+    return re.sub("[\\s\u00ad\u200b\u2060\ufeff]", "", text)
+
+
 @given(st.text(max_size=100))
 def test_no_character_but_space_is_lost_or_invented(tokeniser, text):
     document = Reader("xa", "xb", tokeniser, limit=20).read_text(text)
     result = document.rejoin(sentence.text for sentence in document.sentences)
-    assert sorted("".join(result.split())) == sorted("".join(text.split()))
+    assert sorted(visible(result)) == sorted(visible(text))
 
 
 def test_emoji_and_foreign_script_never_reach_the_engine(tokeniser):
