@@ -11,6 +11,7 @@ import uvicorn
 from service.app import create_app
 from service.errors import StartupError
 from service.log import configure_logging
+from service.protocol import BoundedHttpProtocol
 from service.settings import Settings
 
 log = structlog.get_logger("nudge.server")
@@ -37,7 +38,7 @@ def run_server(settings: Settings) -> None:
             timeout_graceful_shutdown=settings.shutdown_grace_s,
             timeout_keep_alive=30,
             backlog=2048,
-            h11_max_incomplete_event_size=64 * 1024,
+            http=BoundedHttpProtocol,
         )
     )
     host, port = listener.getsockname()[:2]

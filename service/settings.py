@@ -40,7 +40,9 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", min_length=1, description="address to listen on; 0.0.0.0 for all")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 picks a free one")
     shutdown_grace_s: int = Field(30, ge=0, le=3600, description="how long running requests may finish at shutdown")
-    forwarded_allow_ips: str = Field("127.0.0.1", description="proxies whose X-Forwarded-For is believed; * for all")
+    forwarded_allow_ips: str = Field(
+        "127.0.0.1", description="proxies whose X-Forwarded-For is believed; * for all, if a proxy overwrites it"
+    )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="origins allowed by CORS, comma separated; empty = CORS off"
     )
@@ -48,7 +50,10 @@ class Settings(BaseSettings):
     threads: int = Field(1, ge=1, le=64, description="onnxruntime threads for each pair's engine")
     slots: int = Field(32, ge=1, le=512, description="rows that are decoded together for each pair")
     queue_tokens: int = Field(
-        200_000, ge=1_000, le=100_000_000, description="source tokens that may wait or run for each pair; then 503"
+        200_000,
+        ge=1_000,
+        le=100_000_000,
+        description="source tokens, times rows (beam size, samples), that may wait for each pair; then 503",
     )
     deadline_s: float = Field(60.0, gt=0, le=3600, description="longest time a request may take; then 504")
 

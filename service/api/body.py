@@ -28,7 +28,7 @@ async def read_parameters(request: Request) -> Parameters:
     """Gather query string and body; InvalidRequest or UnsupportedMediaType if the body cannot be read."""
     parameters = Parameters()
     if request.scope["query_string"]:
-        parameters.update(_gather(request.query_params.multi_items()))
+        parameters.update(_read_form(request.scope["query_string"], "query string"))
     body = await _read_body(request)
     parameters.update(body)
     parameters.is_typed = body.is_typed
@@ -75,11 +75,11 @@ def _read_json(raw: bytes) -> Parameters:
     return parameters
 
 
-def _read_form(raw: bytes) -> Parameters:
+def _read_form(raw: bytes, what: str = "form") -> Parameters:
     try:
         pairs = parse_qsl(raw.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
     except ValueError as error:
-        raise InvalidRequest(f"The form cannot be read ({error}). Send it URL-encoded in UTF-8.") from error
+        raise InvalidRequest(f"The {what} cannot be read ({error}). Send it URL-encoded in UTF-8.") from error
     return Parameters(_gather(pairs))
 
 

@@ -59,14 +59,23 @@ def _token(request: Request, parameters: Parameters) -> str | None:
     return given if isinstance(given, str) and given else None
 
 
+@dataclass(slots=True)
+class Charge:
+    """Characters that were counted; they are kept from the moment a part of the translation was delivered."""
+
+    is_due: bool = False
+
+
 @contextlib.asynccontextmanager
-async def charged(request: Request, caller: Caller, characters: int) -> AsyncIterator[None]:
+async def charged(request: Request, caller: Caller, characters: int) -> AsyncIterator[Charge]:
     """Count characters against the caller's quota, and give them back if the translation fails."""
     give_back = context_of(request).gate.reserve(caller, characters)
+    charge = Charge()
     try:
-        yield
+        yield charge
     except BaseException:
-        give_back()
+        if not charge.is_due:
+            give_back()
         raise
 
 

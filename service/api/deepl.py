@@ -85,6 +85,10 @@ async def _read(request: Request) -> Ask:
     for name in ("glossary_id", "glossary_ids", "style_id", "translation_memory_id"):
         if reader.has(name):
             raise InvalidParameter(name, parameters[name], "this service has none; leave it out")
+    if reader.has("ignore_tags"):
+        raise InvalidParameter(
+            "ignore_tags", parameters["ignore_tags"], 'mark what is not to be translated with translate="no" instead'
+        )
     source = reader.text("source_lang", "")
     options = Options(
         source=base_code(source) if source else None,

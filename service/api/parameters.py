@@ -101,16 +101,16 @@ class Reader:
     def _number(self, name: str, kind: type[int] | type[float]) -> float:
         value = self._parameters[name]
         noun = "a whole number" if kind is int else "a number"
-        if name in self._parameters.is_typed:
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not is_number or (kind is int and value != value // 1):
-                raise InvalidParameter(name, value, f"it must be {noun}")
-            return float(value) if kind is float else int(value)
+        is_typed = name in self._parameters.is_typed
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_typed and (not is_number or (kind is int and value != value // 1)):
+            raise InvalidParameter(name, value, f"it must be {noun}")
         try:
             number = kind(value)
+            is_finite = math.isfinite(number)
         except (ValueError, TypeError, OverflowError) as error:
             raise InvalidParameter(name, value, f"it must be {noun}") from error
-        if not math.isfinite(number):
+        if not is_finite:
             raise InvalidParameter(name, value, f"it must be {noun}")
         return number
 

@@ -6,12 +6,16 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from service.api.failures import failure_body, to_nudge_error
+from service.api.context import context_of
+from service.api.failures import describe, failure_body, to_nudge_error
 from service.errors import CallerGone
+
+log = structlog.get_logger("nudge.http")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class EventStream(Response):
 
     def __init__(self, request: Request, events: AsyncGenerator[Event], first: Event) -> None:
         self._request_id = request.state.request_id
+        self._metrics = context_of(request).metrics
         self._events = events
         self._first = first
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
@@ -72,7 +77,11 @@ class EventStream(Response):
         try:
             return await anext(self._events, None)
         except Exception as error:
-            return Event("error", dict(failure_body(to_nudge_error(error), self._request_id, is_deepl=False)))
+            failure = to_nudge_error(error)
+            if failure.status >= 500:  # the status of the answer is out already, so the log must say it
+                log.error("stream_broken_off", **describe(error))
+            self._metrics.refused.labels(failure.code).inc()
+            return Event("error", dict(failure_body(failure, self._request_id, is_deepl=False)))
 
 
 async def _hang_up(receive: Receive) -> None:

@@ -16,7 +16,7 @@ from service.api.stream import Event, EventStream
 from service.keys.gate import Caller
 from service.translation.options import Options
 from service.translation.plan import Translation
-from service.translation.stream import translate_stream
+from service.translation.stream import FinishedSentence, translate_stream
 from service.translation.translate import translate
 
 router = APIRouter()
@@ -101,9 +101,10 @@ async def _events(request: Request, ask: Ask) -> AsyncGenerator[Event]:
     """Server-sent events: `start`, `token` and `sentence` as they come, then `done` with the whole answer."""
     context = context_of(request)
     deadline = time.monotonic() + context.settings.deadline_s
-    async with charged(request, ask.caller, ask.characters):
+    async with charged(request, ask.caller, ask.characters) as charge:
         async for item in translate_stream(ask.texts, ask.options, context.registry, ask.caller.name, deadline):
             if not isinstance(item, list):
+                charge.is_due = charge.is_due or isinstance(item, FinishedSentence)
                 yield stream_event(item)
                 continue
             count(request, ask, item)

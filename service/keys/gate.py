@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import structlog
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
+from limits.strategies import SlidingWindowCounterRateLimiter
 
 from service.errors import InvalidKey, RateLimited, StartupError
 from service.keys.store import ApiKey, KeyStore
@@ -36,7 +36,7 @@ class Gate:
         self._usage = None
         if settings.keys_file:
             self._usage = Usage(settings.usage_file or settings.keys_file.with_suffix(".usage.json"))
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._looked_at = time.monotonic()
 
     @property
@@ -50,12 +50,12 @@ class Gate:
     def identify(self, token: str | None, address: str) -> Caller:
         """The caller behind a key or an address; InvalidKey if there should be a good key and is none."""
         if self._store is None:
-            return Caller(address)
+            return Caller(f"address:{address}")
         self._look_again(self._store)
         key = self._store.find(token) if token else None
         if key is None and (token or self._settings.key_required):
             raise InvalidKey(was_given=bool(token))
-        return Caller(f"key:{key.id}", key) if key else Caller(address)
+        return Caller(f"key:{key.id}", key) if key else Caller(f"address:{address}")
 
     def admit(self, caller: Caller) -> None:
         """Count a request of this caller, or raise RateLimited."""

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from service.errors import StartupError
 
 FILE_VERSION = 1
+MAX_NAME = 100
 
 
 class ApiKey(BaseModel):
@@ -25,7 +26,7 @@ class ApiKey(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(pattern=r"^[0-9a-f]{8}$")
-    name: str = Field(min_length=1, max_length=100)
+    name: str = Field(min_length=1, max_length=MAX_NAME)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     created: datetime
     revoked: datetime | None = None
@@ -83,6 +84,8 @@ def read_key_file(path: Path) -> KeyFile:
 
 def add_key(path: Path, name: str, requests_per_minute: int = 0, characters_per_month: int = 0) -> tuple[str, ApiKey]:
     """Make a key, append it to the file (created if missing) and return it with its token."""
+    if not 1 <= len(name) <= MAX_NAME:
+        raise StartupError(f"a key's name has 1 to {MAX_NAME} characters, and {name!r} has {len(name)}")
     file = read_key_file(path) if path.exists() else KeyFile()
     if any(key.name == name and key.revoked is None for key in file.keys):
         raise StartupError(f"there is a key named {name!r} already; revoke it first, or choose another name")

@@ -1,6 +1,7 @@
 """Characters translated by each key and month, kept in a file so that a restart forgets nothing."""
 
 import json
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ class Usage:
     def __init__(self, path: Path, clock: Clock = utc_now) -> None:
         self._path = path
         self._clock = clock
+        self._lock = threading.Lock()  # it is saved by another thread than counts
         self._is_dirty = False
         self._characters: dict[str, dict[str, int]] = {}  # month -> key id -> characters
         if path.exists():
@@ -40,15 +42,23 @@ class Usage:
 
     def save(self) -> None:
         """Write the counts of this month and the one before, if there is anything new."""
-        if self._is_dirty:
-            kept = dict(sorted(self._characters.items())[-2:])
-            write_atomically(self._path, json.dumps(kept, indent=2))
-            self._characters, self._is_dirty = kept, False
+        with self._lock:
+            if not self._is_dirty:
+                return
+            self._characters = dict(sorted(self._characters.items())[-2:])
+            written = json.dumps(self._characters, indent=2)
+            self._is_dirty = False  # what is counted from now on is new again
+        try:
+            write_atomically(self._path, written)
+        except OSError:
+            self._is_dirty = True
+            raise
 
     def _add(self, month: str, key_id: str, characters: int) -> None:
-        counts = self._characters.setdefault(month, {})
-        counts[key_id] = counts.get(key_id, 0) + characters
-        self._is_dirty = True
+        with self._lock:
+            counts = self._characters.setdefault(month, {})
+            counts[key_id] = counts.get(key_id, 0) + characters
+            self._is_dirty = True
 
     def _month(self) -> str:
         return self._clock().strftime("%Y-%m")

@@ -85,7 +85,7 @@ def set_down(translation: str, sentence: str, anchors: Sequence[Anchor], escape:
 
 
 def _apart(left: str, right: str) -> str:
-    """Both texts, with a space where one word would become of two: a name before a comma may now stand before a word."""
+    """Both texts, with a space where two words would become one: what stood before a comma may now be before a word."""
     return f"{left} {right}" if left[-1:].isalnum() and right[:1].isalnum() else left + right
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from html import escape
 
 from service.text.anchors import Anchor, set_down
-from service.text.numbers import Loan, is_lost, repay, repay_pieces, without_unfinished
+from service.text.numbers import Loan, is_lost, reclaim, repay, repay_pieces, without_unfinished
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,9 @@ class Sentence:
 
     def restore(self, translation: str) -> str:
         """The translation with the anchors and numbers in it, in capitals if the sentence was; in HTML, escaped."""
-        text = self.text
-        if self.is_shouted:
-            text, translation = text.upper(), translation.upper()
+        text, translation = self._voiced(self.text), self._voiced(translation)
         anchors, loans = self.anchors, self.loans
+        translation = reclaim(translation, text, loans)
         if lost := [loan for loan in loans if is_lost(loan, translation)]:
             anchors = tuple(sorted((*anchors, *(loan.anchor for loan in lost)), key=lambda anchor: anchor.offset))
             loans = tuple(loan for loan in loans if loan not in lost)
@@ -38,11 +37,14 @@ class Sentence:
 
     def so_far(self, beginning: str) -> str:
         """The beginning of a translation as it may be shown already: numbers when they are whole, and no anchors."""
-        return repay(without_unfinished(beginning, self.loans), self.loans)
+        return repay(without_unfinished(self._voiced(beginning), self.loans), self.loans)
 
     def restore_pieces(self, pieces: Sequence[str]) -> list[str]:
         """The pieces of a translation, with numbers in them."""
-        return repay_pieces(pieces, self.loans)
+        return repay_pieces([self._voiced(piece) for piece in pieces], self.loans)
+
+    def _voiced(self, text: str) -> str:
+        return text.upper() if self.is_shouted else text
 
 
 @dataclass(frozen=True)

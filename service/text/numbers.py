@@ -4,7 +4,8 @@
     "That costs 48 euros."         the caller gets "That costs 1,299.99 euros."
 
 A number comes back as the target language writes it: the decimal mark and the mark of thousands change places.  What is
-no amount (a date, a version, an identifier) comes back as it was.
+no amount (a date, a version, an identifier) comes back as it was.  A time stands for itself: the model copies it nearly
+always.
 """
 
 import re
@@ -15,17 +16,25 @@ from typing import NamedTuple
 from service.text.anchors import Anchor
 
 _SPACES = " \u00a0\u202f"
-# Groups of thousands, decimals, or five digits and more; not part of a word, a time, a path, or the end of a telephone
-# number whose beginning is not matched.
-_LONG = re.compile(
+# Groups of thousands, decimals, dates, or five digits and more; not part of a word, a time, a path, or the end of a
+# telephone number whose beginning is not matched.
+_HALF_DAY = rf"[{_SPACES}]?(?i:[ap]\.?m)\b"
+_LONG = (
     rf"(?<![\w.,:/])(?!(?<=\d[{_SPACES}])\d{{3}}(?!\d))"
-    rf"(?:\d{{1,3}}+(?:[{_SPACES}]\d{{3}}(?!\d))++(?:[.,]\d++)?+|\d++(?:[.,]\d++)++|\d{{5,}}+)"
-    r"(?!:|[.,/]\d)"
+    rf"(?:\d{{4}}-\d\d-\d\d(?![\w-])|\d{{1,3}}+(?:[{_SPACES}]\d{{3}}(?!\d))++(?:[.,]\d++)?+|\d++(?:[.,]\d++)++|\d{{5,}}+)"
+    rf"(?!:|[.,/]\d|{_HALF_DAY})"
 )
+_TIME = rf"(?<![\w.,:/-])(?:[01]?\d|2[0-4]):[0-5]\d(?![\w:-]|[.,/]\d|{_HALF_DAY})"
+_LENT = re.compile(f"(?P<time>{_TIME})|{_LONG}")
+# What a model makes of a stand-in or of a time that it misreads.
+_STRANGE_NUMBER = re.compile(r"(?<![\d.,:])\d{2,3}(?![\d:]|[.,]\d)")
+_STRANGE_TIME = re.compile(r"(?<![\d.,:])\d{1,2}[:.]+\d{1,2}(?![\d:]|[.,]\d)")
 _NUMBER = re.compile(r"\d+")
 _SPACE = re.compile(f"[{_SPACES}]")
 _LAST_WORD = re.compile(r"(\w+)[ \u00a0]$")
-_LABEL = re.compile(r"[A-Z][a-z]+")  # of a name, such as Windows 8.1
+_NAME = re.compile(r"[A-Z][a-z]+")  # Windows 8.1; the first word of a sentence may be any
+_TECHNICAL = re.compile(r"[A-Z]{2,}|[a-z]+[A-Z]\w*")  # USB 3.0, macOS 10.15
+_CURRENCIES = frozenset(("USD", "EUR", "GBP", "CHF", "JPY", "AUD", "CAD", "SEK", "NOK", "DKK", "PLN", "CZK"))
 _LABELS = frozenset(("version", "release", "chapter", "section", "figure", "table"))
 # Two digits that mean nothing by themselves.
 _STAND_INS = tuple(str(number) for number in (48, 63, 57, 72, 36, 85, 94, 29, 67, 83, 46, 75, 38, 92, 54, 87, 43, 69))
@@ -48,6 +57,7 @@ class Loan:
     offset: int
     stand_in: str
     number: str  # as the target language writes it
+    is_time: bool = False  # then it stands for itself
 
     @property
     def anchor(self) -> Anchor:
@@ -71,17 +81,19 @@ class Numbers:
         moved: list[Anchor] = []
         waiting = list(reversed(anchors))
         loans: list[Loan] = []
-        for match in _LONG.finditer(sentence):
+        for match in _LENT.finditer(sentence):
             start, stop = match.span()
             if any(start < anchor.offset < stop for anchor in anchors):
                 continue  # a tag cuts it
-            stand_in = next(stand_ins, None)
+            is_time = match["time"] is not None
+            stand_in = match[0] if is_time else next(stand_ins, None)
             if stand_in is None:
                 break
             while waiting and waiting[-1].offset <= start:
                 moved.append(_shifted(waiting.pop(), len(text) - end))
             text += sentence[end:start]
-            loans.append(Loan(len(text), stand_in, self._written(match[0], sentence[:start])))
+            number = match[0] if is_time else self._written(match[0], sentence[:start])
+            loans.append(Loan(len(text), stand_in, number, is_time))
             text += stand_in
             end = stop
         moved += [_shifted(anchor, len(text) - end) for anchor in reversed(waiting)]
@@ -96,6 +108,27 @@ class Numbers:
         if source == target or not _is_amount(number, source) or (source is _POINT and _is_label(number, before)):
             return number
         return number.translate(str.maketrans("".join(source), "".join(target)))
+
+
+def reclaim(translation: str, lent: str, loans: Sequence[Loan]) -> str:
+    """The translation with lost stand-ins in the places of numbers that were not in what the model got.
+
+    A model that misreads 48 writes 68, perhaps twice: the first such number becomes the stand-in again, others like it
+    go.  A loan for which there is no such number stays lost.
+    """
+    for pattern, is_time in ((_STRANGE_TIME, True), (_STRANGE_NUMBER, False)):
+        lost = [loan for loan in loans if loan.is_time == is_time and is_lost(loan, translation)]
+        if not lost:
+            continue
+        known = {*pattern.findall(lent), *(loan.stand_in for loan in loans)}
+        strange = dict.fromkeys(found for found in pattern.findall(translation) if found not in known)
+        for loan, found in zip(lost, strange, strict=False):
+            at = re.compile(rf" ?(?<![\d.,:]){re.escape(found)}(?![\d:]|[.,]\d)")
+            first = at.search(translation)
+            if first is not None:
+                head, tail = translation[: first.end() - len(found)], translation[first.end() :]
+                translation = head + loan.stand_in + at.sub("", tail)
+    return translation
 
 
 def repay(translation: str, loans: Sequence[Loan]) -> str:
@@ -125,11 +158,12 @@ def is_lost(loan: Loan, translation: str) -> bool:
 
 def without_unfinished(translation: str, loans: Sequence[Loan]) -> str:
     """A translation that is still being made, up to what may become a stand-in."""
-    return translation.rstrip("0123456789") if loans else translation
+    return translation.rstrip("0123456789:") if loans else translation
 
 
 def _pattern(loan: Loan) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\d)(?<!\d[.,]){loan.stand_in}(?!\d|[.,]\d)")
+    written = loan.stand_in.replace(":", "[:.]")  # some write 18.30
+    return re.compile(rf"(?<!\d)(?<!\d[.,]){written}(?!\d|[.,]\d)")
 
 
 def _free_stand_ins(sentence: str, anchors: Sequence[Anchor]) -> Iterator[str]:
@@ -148,8 +182,10 @@ def _is_amount(number: str, marks: _Marks) -> bool:
 
 
 def _is_label(number: str, before: str) -> bool:
-    """Whether a number such as 3.12 names something: Python 3.12, section 4.2."""
+    """Whether a number such as 3.12 names something: Python 3.12, USB 3.0, section 4.2."""
     word = _LAST_WORD.search(before)
     if word is None or number.count(".") != 1 or "," in number:
         return False
-    return word[1].lower() in _LABELS or (word.start() > 0 and bool(_LABEL.fullmatch(word[1])))
+    if word[1].lower() in _LABELS or (_TECHNICAL.fullmatch(word[1]) and word[1] not in _CURRENCIES):
+        return True
+    return word.start() > 0 and bool(_NAME.fullmatch(word[1]))

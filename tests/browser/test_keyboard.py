@@ -76,6 +76,19 @@ def test_shortcuts_do_what_their_list_says(visit, nudged_sentence, page_server):
     expect(visit.page.get_by_role("dialog")).to_be_hidden()
 
 
+def test_letters_that_a_mac_types_with_alt_are_left_to_the_text(visit):
+    visit.text.fill("Stra")
+    kept = visit.run(
+        """(field) => {
+            const typed = new KeyboardEvent("keydown",
+                { key: "ß", code: "KeyS", altKey: true, bubbles: true, cancelable: true });
+            return document.querySelector(field).dispatchEvent(typed);
+        }""",
+        "#source-text",
+    )
+    assert kept  # nobody has prevented it from being typed
+
+
 def test_arrow_keys_go_from_word_to_word_and_tell_the_influence(visit, nudged_sentence):
     visit.choose(visit.objective("BLEU"))
     visit.text.fill(nudged_sentence)

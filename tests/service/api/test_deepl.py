@@ -63,6 +63,7 @@ def test_usage_without_keys_has_no_limit(server):
         ({"text": ["a"], "target_lang": "XB", "objective": "nonsense"}, 400),
         ({"text": ["a"], "target_lang": "XB", "formality": "more"}, 400),
         ({"text": ["a"], "target_lang": "XB", "glossary_id": "1234"}, 400),
+        ({"text": ["a"], "target_lang": "XB", "tag_handling": "xml", "ignore_tags": ["x"]}, 400),
         ({"text": ["a" * 100_001], "target_lang": "XB"}, 413),
         ({"text": 5, "target_lang": "XB"}, 400),
     ],

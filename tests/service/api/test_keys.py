@@ -1,9 +1,12 @@
 """API keys over HTTP: who is let in, how often, how much."""
 
 import deepl
+import httpx
 import pytest
 
+from service.keys.gate import Gate
 from service.keys.store import add_key, revoke_key
+from service.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -12,6 +15,7 @@ def keys(tmp_path_factory):
     tokens = {"free": add_key(path, "free")[0]}
     tokens["slow"] = add_key(path, "slow", requests_per_minute=3)[0]
     tokens["small"] = add_key(path, "small", characters_per_month=20)[0]
+    tokens["stream"] = add_key(path, "stream", characters_per_month=10_000)[0]
     tokens["gone"] = add_key(path, "gone")[0]
     return path, tokens
 
@@ -111,3 +115,23 @@ def test_keys_may_be_optional(start_server, keys):
     server = start_server(keys_file=keys[0], key_required=False)
     assert ask(server).status_code == 200
     assert ask(server, "wrong").status_code == 403
+
+
+def test_who_hangs_up_after_some_sentences_has_used_his_characters(guarded, keys, toy_sentences):
+    headers = {"Authorization": f"DeepL-Auth-Key {keys[1]['stream']}"}
+
+    def used() -> int:
+        return guarded.get("/v2/usage", headers=headers).json()["character_count"]
+
+    text = " ".join(toy_sentences(40, seed=5))
+    body = {"q": text, "source": "xa", "target": "xb", "stream": True}
+    with httpx.stream("POST", guarded.url + "/translate", json=body, headers=headers, timeout=60) as response:
+        for line in response.iter_lines():
+            if line == "event: sentence":
+                break
+    assert used() == len(text)
+
+
+def test_an_address_cannot_be_taken_for_a_key():
+    gate = Gate(Settings())
+    assert gate.identify(None, "key:0000000a").name == "address:key:0000000a"

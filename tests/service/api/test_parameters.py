@@ -38,6 +38,8 @@ def refused(server, body, status=400, **arguments):
         ({"objective": 7}, "invalid_parameter", ["objective"]),
         ({"strength": -0.1}, "invalid_parameter", ["strength", "-0.1", "0 to 2"]),
         ({"strength": "1"}, "invalid_parameter", ["strength"]),
+        ({"strength": 10**400}, "invalid_parameter", ["strength", "a number"]),
+        ({"beam_size": 10**400, "decoder": "beam"}, "invalid_parameter", ["beam_size", "whole number"]),
         ({"strength": True}, "invalid_parameter", ["strength"]),
         ({"decoder": "magic"}, "invalid_parameter", ["magic", "greedy, beam, npad"]),
         ({"decoder": "beam", "beam_size": 0}, "invalid_parameter", ["beam_size", "1 to 10"]),
@@ -118,3 +120,15 @@ def test_too_many_texts_are_refused(server):
 
 def test_parameters_nobody_knows_are_ignored_as_other_clients_send_their_own(server):
     assert server.translate("Ta netu.", secret="x", suggestion=True)["translatedText"]
+
+
+def test_endless_digits_in_a_form_are_refused(server):
+    response = server.post("/translate", data={**GOOD, "decoder": "beam", "beam_size": "1" * 400})
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid_parameter"
+
+
+def test_a_query_string_that_is_not_utf_8_is_refused(server):
+    response = server.get("/translate?q=%FCber&source=xa&target=xb")
+    assert response.status_code == 400
+    assert "UTF-8" in response.json()["error"]

@@ -76,3 +76,10 @@ def test_the_file_is_replaced_and_never_left_half_written(path):
     assert path.stat().st_ino != before
     assert len(json.loads(path.read_text())["keys"]) == 2
     assert [entry.name for entry in path.parent.iterdir()] == ["keys.json"]
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101])
+def test_a_name_that_is_no_name_is_refused(path, name):
+    with pytest.raises(StartupError, match="1 to 100 characters"):
+        add_key(path, name)
+    assert not path.exists()

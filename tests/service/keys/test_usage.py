@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+import service.keys.usage
 from service.errors import QuotaExceeded, StartupError
 from service.keys.store import ApiKey
 from service.keys.usage import Usage
@@ -77,3 +78,38 @@ def test_a_broken_file_stops_the_start(tmp_path):
     (tmp_path / "usage.json").write_text("[1]")
     with pytest.raises(StartupError, match="not a usage file"):
         Usage(tmp_path / "usage.json")
+
+
+def test_what_is_counted_while_the_file_is_written_is_written_the_next_time(tmp_path, monkeypatch):
+    path = tmp_path / "usage.json"
+    usage = Usage(path)
+    usage.reserve(key(), 10)
+    written = service.keys.usage.write_atomically
+
+    def write_slowly(to, text):
+        usage.reserve(key(), 5)  # as the event loop does meanwhile
+        written(to, text)
+
+    monkeypatch.setattr(service.keys.usage, "write_atomically", write_slowly)
+    usage.save()
+    assert Usage(path).of(key()) == 10
+    monkeypatch.setattr(service.keys.usage, "write_atomically", written)
+    usage.save()
+    assert Usage(path).of(key()) == 15
+
+
+def test_what_the_disk_refused_is_written_the_next_time(tmp_path, monkeypatch):
+    path = tmp_path / "usage.json"
+    usage = Usage(path)
+    usage.reserve(key(), 10)
+    written = service.keys.usage.write_atomically
+
+    def refuse(to, text):
+        raise OSError("full")
+
+    monkeypatch.setattr(service.keys.usage, "write_atomically", refuse)
+    with pytest.raises(OSError, match="full"):
+        usage.save()
+    monkeypatch.setattr(service.keys.usage, "write_atomically", written)
+    usage.save()
+    assert Usage(path).of(key()) == 10

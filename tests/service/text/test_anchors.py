@@ -113,3 +113,11 @@ def test_a_term_is_set_down_translated():
 
 def test_signs_in_a_term_are_signs_and_no_pattern():
     assert [span.literal for span in find_spans("C++ (x)", knows, Glossary({"C++": "C++", "(x)": "y"}))] == ["C++", "y"]
+
+
+def test_what_stood_before_a_comma_does_not_stick_to_a_word() -> None:
+    sentence = "The role of RAPEX, the system."
+    spans = find_spans(sentence, knows, Glossary({"RAPEX": "RAPEX"}))
+    text, anchors = lift(sentence, spans)
+    assert text == "The role of, the system."
+    assert "RAPEX" in set_down("Die Rolle des Systems", text, anchors).split()

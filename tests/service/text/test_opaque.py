@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from service.text.anchors import lift
 from service.text.opaque import Glossary, find_spans
 
 
@@ -16,6 +17,7 @@ def copied(sentence: str, glossary: Glossary | None = None) -> list[str]:
     ("sentence", "found"),
     [
         ("Siehe https://example.org/a?b=c.", ["https://example.org/a?b=c"]),
+        ("Ich gehe zu google.com, dann zu github.com/a_b.", ["google.com", "github.com/a_b"]),
         ("Schreib an anna.k@example.org, bitte.", ["anna.k@example.org"]),
         ("Öffne bericht_2024.pdf und Fotos.ZIP!", ["bericht_2024.pdf", "Fotos.ZIP"]),
         ("Siehe src/main.py, README.md.", ["src/main.py", "README.md"]),
@@ -50,6 +52,17 @@ def test_what_is_written_to_be_copied_is_found(sentence: str, found: list[str]) 
 )
 def test_what_people_say_is_left_to_the_model(sentence: str) -> None:
     assert copied(sentence) == []
+
+
+def test_soft_hyphens_and_other_invisible_signs_are_dropped_and_words_stay_whole() -> None:
+    sentence = "Die Kin\u00adder\u200b spie\u00adlen."
+    spans = find_spans(sentence, lambda cluster: True)
+    assert lift(sentence, spans) == ("Die Kinder spielen.", [])
+
+
+def test_an_address_loses_what_cannot_be_seen() -> None:
+    (span,) = find_spans("https://exam\u00adple.org", lambda cluster: True)
+    assert span.literal == "https://example.org"
 
 
 def test_a_term_of_the_glossary_counts_more() -> None:

@@ -79,3 +79,9 @@ def test_splitting_takes_linear_time(unit):
     started = time.process_time()
     split(unit * (100_000 // len(unit)), "en", len, 200)
     assert time.process_time() - started < 5
+
+
+def test_cells_between_tabs_are_sentences_of_their_own():
+    segments = split("\tApple\tpear tree\t12", "en", words, 100)
+    assert [segment.text for segment in segments if segment.is_sentence] == ["Apple", "pear tree"]
+    assert rejoin(segments, ["Apfel", "Birnbaum"]) == "\tApfel\tBirnbaum\t12"

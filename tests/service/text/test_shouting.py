@@ -54,3 +54,9 @@ def test_tags_stay_as_they_are_written():
     document = Reader("de", "en", Knowing(), limit=50).read_html("<p>SAG <b>NIEMALS</b> NIE &amp; NIMMER</p>")
     assert [sentence.text for sentence in document.sentences] == ["Sag niemals nie & nimmer"]
     assert document.rejoin(["Never say never & ever"]) == "<p>NEVER <b>SAY</b> NEVER &amp; EVER</p>"
+
+
+def test_previews_and_pieces_are_raised_too():
+    (sentence,) = Reader("de", "en", Knowing(), limit=50).read_text("WARUM SCHREIST DU?").sentences
+    assert sentence.so_far("Why do") == "WHY DO"
+    assert sentence.restore_pieces([" Why", " do"]) == [" WHY", " DO"]

@@ -41,3 +41,24 @@ def test_a_letter_written_as_two_characters_is_the_same_letter(tokeniser):
     composed, decomposed = "S\u00e4 netu", "Sa\u0308 netu"
     assert tokeniser.encode(decomposed) == tokeniser.encode(composed)
     assert tokeniser.knows("a\u0308") == tokeniser.knows("\u00e4")
+
+
+def test_any_space_is_a_space(tokeniser):
+    for other in "\u00a0\u202f\u2009\t":
+        assert tokeniser.encode(f"ta{other}netu") == tokeniser.encode("ta netu")
+
+
+def test_a_rare_capital_of_a_known_letter_is_known(tokeniser):
+    rare = [
+        letter
+        for letter in "abcdefghijklmnopqrstuvwxyz"
+        if tokeniser.knows(letter) and spelt(tokeniser, letter.upper())
+    ]
+    assert rare, "the toy's text has letters that never open a sentence"
+    assert all(tokeniser.knows(letter.upper()) for letter in rare)
+    assert not tokeniser.knows("Ж")
+
+
+def spelt(tokeniser: Tokeniser, character: str) -> bool:
+    """Whether a character is spelt in bytes."""
+    return tokeniser.count(character) > tokeniser.count(character.lower())
