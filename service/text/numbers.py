@@ -4,13 +4,14 @@
     "That costs 48 euros."         the caller gets "That costs 1,299.99 euros."
 
 A number comes back as the target language writes it: the decimal mark and the mark of thousands change places.  What is
-no amount (a date, a version, an identifier) comes back as it was.  A time stands for itself: the model copies it nearly
-always.
+no amount (a date, a version, an identifier) comes back as it was.  Times and short numbers stand for themselves: the
+model copies them nearly always, and where it has misread one (2012 as 1012), that is put right.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
 
 from service.text.anchors import Anchor
@@ -25,10 +26,8 @@ _LONG = (
     rf"(?!:|[.,/]\d|{_HALF_DAY})"
 )
 _TIME = rf"(?<![\w.,:/-])(?:[01]?\d|2[0-4]):[0-5]\d(?![\w:-]|[.,/]\d|{_HALF_DAY})"
-_LENT = re.compile(f"(?P<time>{_TIME})|{_LONG}")
-# What a model makes of a stand-in or of a time that it misreads.
-_STRANGE_NUMBER = re.compile(r"(?<![\d.,:])\d{2,3}(?![\d:]|[.,]\d)")
-_STRANGE_TIME = re.compile(r"(?<![\d.,:])\d{1,2}[:.]+\d{1,2}(?![\d:]|[.,]\d)")
+_SHORT = r"(?<![\w.,:/-])\d{2,4}(?![\w:/-]|[.,]\d)"
+_LENT = re.compile(f"(?P<time>{_TIME})|(?:{_LONG})|(?P<short>{_SHORT})")
 _NUMBER = re.compile(r"\d+")
 _SPACE = re.compile(f"[{_SPACES}]")
 _LAST_WORD = re.compile(r"(\w+)[ \u00a0]$")
@@ -50,6 +49,14 @@ _POINT, _COMMA = _Marks(".", ","), _Marks(",", ".")
 _MARKS = {"en": _POINT} | dict.fromkeys(("da", "de", "el", "es", "id", "it", "nl", "pt", "sl", "tr"), _COMMA)
 
 
+class Kind(Enum):
+    """What a number is, and how it looks where a model has misread it."""
+
+    LONG = re.compile(r"(?<![\d.,:])\d{2,3}(?![\d:]|[.,]\d)")  # as its stand-in
+    TIME = re.compile(r"(?<![\d.,:])\d{1,2}[:.]+\d{1,2}(?![\d:]|[.,]\d)")
+    SHORT = re.compile(r"(?<![\d.,:])\d{2,4}(?![\d:]|[.,]\d)")  # where it is missing, it may be written in words
+
+
 @dataclass(frozen=True, slots=True)
 class Loan:
     """A number of a sentence, and what stands in its place, at `offset` of what the model gets."""
@@ -57,7 +64,7 @@ class Loan:
     offset: int
     stand_in: str
     number: str  # as the target language writes it
-    is_time: bool = False  # then it stands for itself
+    kind: Kind = Kind.LONG
 
     @property
     def anchor(self) -> Anchor:
@@ -85,15 +92,15 @@ class Numbers:
             start, stop = match.span()
             if any(start < anchor.offset < stop for anchor in anchors):
                 continue  # a tag cuts it
-            is_time = match["time"] is not None
-            stand_in = match[0] if is_time else next(stand_ins, None)
+            kind = Kind.TIME if match["time"] else Kind.SHORT if match["short"] else Kind.LONG
+            stand_in = next(stand_ins, None) if kind is Kind.LONG else match[0]
             if stand_in is None:
                 break
             while waiting and waiting[-1].offset <= start:
                 moved.append(_shifted(waiting.pop(), len(text) - end))
             text += sentence[end:start]
-            number = match[0] if is_time else self._written(match[0], sentence[:start])
-            loans.append(Loan(len(text), stand_in, number, is_time))
+            number = self._written(match[0], sentence[:start]) if kind is Kind.LONG else match[0]
+            loans.append(Loan(len(text), stand_in, number, kind))
             text += stand_in
             end = stop
         moved += [_shifted(anchor, len(text) - end) for anchor in reversed(waiting)]
@@ -116,18 +123,19 @@ def reclaim(translation: str, lent: str, loans: Sequence[Loan]) -> str:
     A model that misreads 48 writes 68, perhaps twice: the first such number becomes the stand-in again, others like it
     go.  A loan for which there is no such number stays lost.
     """
-    for pattern, is_time in ((_STRANGE_TIME, True), (_STRANGE_NUMBER, False)):
-        lost = [loan for loan in loans if loan.is_time == is_time and is_lost(loan, translation)]
-        if not lost:
+    for loan in loans:
+        if not _is_missing(loan, translation):
             continue
-        known = {*pattern.findall(lent), *(loan.stand_in for loan in loans)}
-        strange = dict.fromkeys(found for found in pattern.findall(translation) if found not in known)
-        for loan, found in zip(lost, strange, strict=False):
-            at = re.compile(rf" ?(?<![\d.,:]){re.escape(found)}(?![\d:]|[.,]\d)")
-            first = at.search(translation)
-            if first is not None:
-                head, tail = translation[: first.end() - len(found)], translation[first.end() :]
-                translation = head + loan.stand_in + at.sub("", tail)
+        pattern = loan.kind.value
+        known = {*pattern.findall(lent), *(one.stand_in for one in loans)}
+        strange = (match for match in pattern.finditer(translation) if match[0] not in known)
+        if loan.kind is Kind.SHORT:
+            strange = (match for match in strange if len(match[0]) == len(loan.stand_in))
+        found = next(strange, None)
+        if found is not None:
+            again = re.compile(rf" ?(?<![\d.,:]){re.escape(found[0])}(?![\d:]|[.,]\d)")
+            head, tail = translation[: found.start()], translation[found.end() :]
+            translation = head + loan.stand_in + again.sub("", tail)
     return translation
 
 
@@ -153,6 +161,10 @@ def repay_pieces(pieces: Sequence[str], loans: Sequence[Loan]) -> list[str]:
 
 def is_lost(loan: Loan, translation: str) -> bool:
     """Whether the stand-in is not in the translation, so that the number must be set down like an anchor."""
+    return loan.kind is not Kind.SHORT and _is_missing(loan, translation)
+
+
+def _is_missing(loan: Loan, translation: str) -> bool:
     return not _pattern(loan).search(translation)
 
 

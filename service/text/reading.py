@@ -35,7 +35,7 @@ class Reader:
     def read_text(self, text: str) -> Document:
         """Plain text: every line break and every space between sentences is kept."""
         parts: list[str | Sentence] = []
-        for segment in split(text, self.source, self.vocabulary.count, self.limit):
+        for segment in split(text, self.source, self._count, self.limit):
             if segment.is_sentence:
                 spans = self._find(segment.text)
                 parts.append(self._sentence(segment.text, spans) or _replaced(segment.text, spans))
@@ -57,9 +57,7 @@ class Reader:
         """Share a block's tags out to its segments: inside a sentence they become anchors, elsewhere they are kept."""
         tags = deque(block.tags)
         start = 0
-        for segment in split(
-            block.text, self.source, self.vocabulary.count, self.limit, keeps_lines=block.is_preformatted
-        ):
+        for segment in split(block.text, self.source, self._count, self.limit, keeps_lines=block.is_preformatted):
             stop = start + len(segment.text)
             while tags and tags[0][0] <= start:
                 yield tags.popleft()[1]
@@ -81,6 +79,11 @@ class Reader:
                 yield block.raw(position, stop)
             start = stop
         yield from (tag for _, tag in tags)
+
+    def _count(self, sentence: str) -> int:
+        """Tokens that the engine would get of a sentence: a long address is no reason to cut it."""
+        count = self.vocabulary.count(sentence)
+        return count if count <= self.limit else self.vocabulary.count(lift(sentence, self._find(sentence))[0])
 
     def _find(self, text: str) -> list[Span]:
         return find_spans(text, self.vocabulary.knows, self.glossary)

@@ -23,7 +23,7 @@ BREAK = re.compile(r"([\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+)")
 _FRONT = re.compile(r"\s*(?:(?:[-*+•‣◦▪·–—>#]+|\(?\d{1,3}[.)])\s+)*", re.UNICODE)
 
 # Where an over-long sentence may be cut, best first: after a clause, after a comma, between two words.
-_CUTS = (re.compile(r"[;:!?.…—]\s+"), re.compile(r"[,،、，；：。！？]\s*"), re.compile(r"\s+"))
+_CUTS = (re.compile(r"[;:!?.…—]\s+"), re.compile(r",\s+|[،、，；：。！？]\s*"), re.compile(r"\s+"))
 
 
 TokenCount = Callable[[str], int]

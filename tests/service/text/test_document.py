@@ -54,3 +54,10 @@ def test_line_breaks_and_spaces_survive_whatever_the_translation(tokeniser):
 def test_html_is_translated_between_its_tags(tokeniser):
     document = Reader("xa", "xb", tokeniser, limit=50).read_html("<p>Ta <b>netu</b>.</p>")
     assert document.rejoin(["Foo bar."]) == "<p>Foo <b>bar</b>.</p>"
+
+
+def test_a_long_address_is_not_cut(tokeniser):
+    address = "https://example.org/" + "/".join(f"page-{number},{number}" for number in range(200))
+    document = Reader("xa", "xb", tokeniser, limit=20).read_text(f"Ta netu {address} monu.")
+    assert [sentence.text for sentence in document.sentences] == ["Ta netu monu."]
+    assert document.rejoin(["Foo bar baz."]) == f"Foo bar {address} baz."

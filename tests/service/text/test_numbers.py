@@ -139,6 +139,10 @@ def test_a_longer_number_of_the_model_is_not_the_stand_in():
         ("Wir essen um 18:00 Uhr.", "We eat at 1:00.", "We eat at 18:00."),
         ("Wir essen um 20:45 Uhr.", "We eat at 2::55.", "We eat at 20:45."),
         ("Wir essen um 18:30 Uhr.", "We eat at 18.30.", "We eat at 18:30."),
+        ("Die Regeln kamen 2012.", "The rules came in 1012.", "The rules came in 2012."),
+        ("Es sind 79 Punkte.", "It is 29 points of 29 points.", "It is 79 points of points."),
+        ("Es sind 79 Punkte.", "It is seventy-nine points.", "It is seventy-nine points."),
+        ("Es kostet 1500 Euro.", "It costs 15 euros.", "It costs 15 euros."),
         ("Es sind 12.345 von 67.890 Leuten.", "It is 18 of 19 people.", "It is 12,345 of 67,890 people."),
     ],
 )
