@@ -92,7 +92,10 @@ def _read_files(folder: Path, manifest: Manifest) -> dict[str, bytes]:
 def _open_tokeniser(folder: Path, manifest: Manifest, examples: list[GoldenExample]) -> Tokeniser:
     try:
         tokeniser = Tokeniser(
-            folder / manifest.tokenizer.source, folder / manifest.tokenizer.target, manifest.special_ids.eos
+            folder / manifest.tokenizer.source,
+            folder / manifest.tokenizer.target,
+            manifest.special_ids.eos,
+            manifest.learnt_by_bytes,
         )
     except Exception as error:  # sentencepiece raises bare RuntimeError and OSError
         raise BundleRefused(folder, f"the tokeniser cannot be opened: {error}") from error

@@ -125,6 +125,7 @@ class Manifest(Section):
     special_ids: SpecialIds
     sizes: Sizes
     tokenizer: TokenizerFiles
+    learnt_by_bytes: str = ""
     quantisation: Quantisation
     decoding: Decoding
     calibration: Calibration | None = None

@@ -16,12 +16,13 @@ _OTHER_SPACE = re.compile(r"[^\S ]")
 class Tokeniser:
     """The source side encodes, the target side decodes; the two may be one model."""
 
-    def __init__(self, source_model: Path, target_model: Path, eos_id: int) -> None:
+    def __init__(self, source_model: Path, target_model: Path, eos_id: int, learnt_by_bytes: str = "") -> None:
         self._source = SentencePieceProcessor(model_file=str(source_model))
         same = source_model == target_model
         self._target = self._source if same else SentencePieceProcessor(model_file=str(target_model))
         self._eos_id = eos_id
         self._is_known: dict[str, bool] = {}
+        self._learnt_by_bytes = frozenset(learnt_by_bytes)
         # A sentence is counted when it is cut out and encoded a moment later.
         self._source_ids = lru_cache(maxsize=512)(self._encode_source)
 
@@ -63,21 +64,17 @@ class Tokeniser:
         return list(self._source.encode(_OTHER_SPACE.sub(" ", unicodedata.normalize("NFC", text))))
 
     def knows(self, cluster: str) -> bool:
-        """Whether the source model has a piece for this character (with its combining marks), or for its small form.
+        """Whether the source model has a piece for this character (with its combining marks).
 
-        One that it would spell in bytes, or drop, cannot be translated and is better carried over as it is.  But a
-        capital may be rare (Ö, Q) where the letter is not: then the model has learnt words that begin with its bytes.
+        One that it would spell in bytes, or drop, cannot be translated and is better carried over as it is; unless the
+        bundle says that the model has learnt its bytes.
         """
         known = self._is_known.get(cluster)
         if known is None:
             if len(self._is_known) > 50_000:  # a caller who sends all of Unicode must not fill the memory
                 self._is_known.clear()
-            known = self._is_known[cluster] = self._has_piece(cluster) or (
-                cluster.isupper() and self._has_piece(cluster.lower())
-            )
+            ids = self._encode_source(cluster)
+            is_spelled = any(self._source.is_byte(token) or self._source.is_unknown(token) for token in ids)
+            is_learnt = unicodedata.normalize("NFC", cluster) in self._learnt_by_bytes
+            known = self._is_known[cluster] = bool(ids) and (is_learnt or not is_spelled)
         return known
-
-    def _has_piece(self, cluster: str) -> bool:
-        ids = self._encode_source(cluster)
-        is_spelled = any(self._source.is_byte(token) or self._source.is_unknown(token) for token in ids)
-        return bool(ids) and not is_spelled

@@ -38,6 +38,10 @@ KEPT = {
         "Open the file report_2024.pdf!",
     ],
 }
+RARE_CAPITALS = {
+    "de": {"Ich wohne in Österreich.": "austria", "Öffne die Tür!": "open", "Die Qualität ist gut.": "quality"},
+    "en": {"Quiet!": "ruhe|ruhig|still", "They said 25% of it was new.": "25 ?%"},
+}
 # Where an amount goes, and amounts as the two languages write them.
 PRICES = {
     "de": [
@@ -127,6 +131,12 @@ def test_numbers_and_addresses_are_kept(shipped, pair) -> None:
         output = ask(shipped, pair, text)["translatedText"]
         for part in re.findall(r"https?://\S+|\w+\.pdf|\d+", text):
             assert part in output, output
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_words_with_a_capital_that_has_no_subword_are_translated(shipped, pair) -> None:
+    for text, wanted in RARE_CAPITALS[pair[:2]].items():
+        assert re.search(wanted, ask(shipped, pair, text)["translatedText"].lower())
 
 
 @pytest.mark.parametrize("pair", PAIRS)

@@ -40,6 +40,11 @@ def shipped_state_range(path: Path) -> float:
     return float(json.loads(path.read_text(encoding="utf-8"))["provenance"].get("state_range", 1.0))
 
 
+def shipped_spelling(path: Path) -> str:
+    """Return the characters that the bundle's model knows by their bytes; none if its manifest does not say."""
+    return str(json.loads(path.read_text(encoding="utf-8")).get("learnt_by_bytes", ""))
+
+
 def _entry(test_set: dict[str, Any], row: dict[str, Any], actors: Sequence[str]) -> dict[str, Any] | None:
     decoder = Decoder.parse(row["decoder"])
     if decoder.actor is not None and decoder.actor not in actors:

@@ -46,6 +46,7 @@ class BundleFacts:
     quantisation: Quantisation
     decoding: Decoding
     tokenizer_files: tuple[str, str]  # names of the source's and the target's subword model
+    learnt_by_bytes: str = ""  # characters without a subword that the model knows, see `training.export.spelling`
     actors: Sequence[ActorFacts] = ()
     default_objective: str | None = None
     calibration: Mapping[str, Any] | None = None
@@ -82,6 +83,7 @@ def make_manifest(facts: BundleFacts, files: Mapping[str, bytes], created: datet
             "parameters": facts.model.parameters,
         },
         "tokenizer": {"source": facts.tokenizer_files[0], "target": facts.tokenizer_files[1]},
+        "learnt_by_bytes": facts.learnt_by_bytes,
         "quantisation": (
             {"kind": "int8", "weight_bits": WEIGHT_BITS, "activations": "fixed"}
             if facts.quantisation == "int8"

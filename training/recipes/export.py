@@ -33,12 +33,13 @@ from training.export.checkpoint import (
 )
 from training.export.golden import make_golden
 from training.export.graph import Graphs, build_graphs
-from training.export.known_facts import read_scores, read_shipped_scores, shipped_state_range
+from training.export.known_facts import read_scores, read_shipped_scores, shipped_spelling, shipped_state_range
 from training.export.manifest import ActorFacts, BundleFacts
 from training.export.model_card import make_model_card
 from training.export.output_words import OUTPUT_TOKENIZER, restrict_model, restrict_tokenizer, said_words, words_of
 from training.export.parity import Measured, TorchActor, check_against_torch, check_quantised, measure
 from training.export.sessions import BundleSessions
+from training.export.spelling import learnt_by_bytes
 from training.export.weights import ModelWeights, model_weights, rounded_to_half, unit_ranges
 from training.nmt.checkpoint import load_description, load_model
 from training.recipes.actor import open_run
@@ -151,6 +152,7 @@ def export(
         quantisation=kind,
         decoding=config.decoding,
         tokenizer_files=(run.source_tokenizer.name, list(tokenizers)[-1]),
+        learnt_by_bytes=_learnt_by_bytes(run),
         actors=found,
         default_objective=default,
         calibration=_calibration(texts, measured[kind][PLAIN]),
@@ -196,6 +198,14 @@ def _served_words(run: RunFolder, weights: ModelWeights) -> tuple[ModelWeights, 
     else:
         words = said_words(TokenCorpus.open(run.data), joint)
     return restrict_model(weights, words), {**tokenizers, OUTPUT_TOKENIZER: restrict_tokenizer(joint, words)}
+
+
+def _learnt_by_bytes(run: RunFolder) -> str:
+    """What the model knows without a subword; a run that began with a bundle has another text than it learnt from."""
+    shipped = run.path / SHIPPED_NAME
+    if shipped.is_file():
+        return shipped_spelling(shipped)
+    return learnt_by_bytes(TokenCorpus.open(run.data).source_ids, Subwords.load(run.source_tokenizer))
 
 
 def _final_graphs(config: Config, weights: ModelWeights, actors: Sequence[ActorFacts], state_range: float) -> Graphs:

@@ -66,6 +66,10 @@ class Subwords:
         """Return the size of the vocabulary."""
         return int(self._processor.get_piece_size())
 
+    def byte_of(self, id: int) -> int | None:
+        """Return the byte that a subword stands for, None for any other subword."""
+        return int(self._processor.id_to_piece(id)[3:-1], 16) if self._processor.is_byte(id) else None
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`, without bos and eos."""
         return list(self._processor.encode(text))

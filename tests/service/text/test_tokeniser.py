@@ -48,17 +48,7 @@ def test_any_space_is_a_space(tokeniser):
         assert tokeniser.encode(f"ta{other}netu") == tokeniser.encode("ta netu")
 
 
-def test_a_rare_capital_of_a_known_letter_is_known(tokeniser):
-    rare = [
-        letter
-        for letter in "abcdefghijklmnopqrstuvwxyz"
-        if tokeniser.knows(letter) and spelt(tokeniser, letter.upper())
-    ]
-    assert rare, "the toy's text has letters that never open a sentence"
-    assert all(tokeniser.knows(letter.upper()) for letter in rare)
-    assert not tokeniser.knows("Ж")
-
-
-def spelt(tokeniser: Tokeniser, character: str) -> bool:
-    """Whether a character is spelt in bytes."""
-    return tokeniser.count(character) > tokeniser.count(character.lower())
+def test_a_character_whose_bytes_were_learnt_is_known(toy_models):
+    model = toy_models / "xa-xb" / "tokenizer.model"
+    tokeniser = Tokeniser(model, model, eos_id=3, learnt_by_bytes="Ö%")
+    assert [tokeniser.knows(one) for one in ("Ö", "O\u0308", "%", "€")] == [True, True, True, False]
