@@ -1,8 +1,15 @@
 """Server-sent events: sentence by sentence, token by token."""
 
+import asyncio
 import json
+from types import SimpleNamespace
 
 import httpx
+import structlog
+from starlette.requests import Request
+
+from service.api.stream import Event, EventStream
+from service.metrics import Metrics
 
 
 def events(server, **parameters):
@@ -60,3 +67,32 @@ def test_get_streams_too_for_browsers(server, toy_sentences):
     )
     assert response.text.startswith("event: start\n")
     assert "event: done\n" in response.text
+
+
+def test_an_error_in_mid_stream_is_told_logged_and_counted():
+    metrics = Metrics(list)
+    app = SimpleNamespace(state=SimpleNamespace(context=SimpleNamespace(metrics=metrics)))
+    scope = {"type": "http", "app": app, "state": {"request_id": "abc"}, "headers": []}
+    sent = []
+
+    async def breaking():
+        yield Event("start", {})
+        raise ValueError("the user said secretword")
+
+    async def send(message):
+        sent.append(message.get("body", b""))
+
+    async def receive():
+        await asyncio.Event().wait()
+
+    async def run():
+        stream = await EventStream.open(Request(scope), breaking())
+        await stream(scope, receive, send)
+
+    with structlog.testing.capture_logs() as logs:
+        asyncio.run(run())
+    assert b"event: error" in sent[-2]
+    assert b"abc" in sent[-2]
+    assert [(line["event"], line["error"]) for line in logs] == [("stream_broken_off", "ValueError")]
+    assert "secretword" not in str(logs) + str(sent)
+    assert metrics.registry.get_sample_value("nudge_refused_total", {"code": "internal_error"}) == 1

@@ -6,7 +6,7 @@ import pytest
 
 import service.keys.usage
 from service.errors import QuotaExceeded, StartupError
-from service.keys.store import ApiKey
+from service.keys.store import ApiKey, write_atomically
 from service.keys.usage import Usage
 
 
@@ -84,32 +84,26 @@ def test_what_is_counted_while_the_file_is_written_is_written_the_next_time(tmp_
     path = tmp_path / "usage.json"
     usage = Usage(path)
     usage.reserve(key(), 10)
-    written = service.keys.usage.write_atomically
 
     def write_slowly(to, text):
         usage.reserve(key(), 5)  # as the event loop does meanwhile
-        written(to, text)
+        write_atomically(to, text)
 
-    monkeypatch.setattr(service.keys.usage, "write_atomically", write_slowly)
-    usage.save()
+    with monkeypatch.context() as patch:
+        patch.setattr(service.keys.usage, "write_atomically", write_slowly)
+        usage.save()
     assert Usage(path).of(key()) == 10
-    monkeypatch.setattr(service.keys.usage, "write_atomically", written)
     usage.save()
     assert Usage(path).of(key()) == 15
 
 
-def test_what_the_disk_refused_is_written_the_next_time(tmp_path, monkeypatch):
-    path = tmp_path / "usage.json"
-    usage = Usage(path)
+def test_what_the_disk_refused_is_written_the_next_time(tmp_path):
+    folder = tmp_path / "folder"
+    usage = Usage(folder / "usage.json")
     usage.reserve(key(), 10)
-    written = service.keys.usage.write_atomically
-
-    def refuse(to, text):
-        raise OSError("full")
-
-    monkeypatch.setattr(service.keys.usage, "write_atomically", refuse)
-    with pytest.raises(OSError, match="full"):
+    folder.touch()  # a file, where a folder should be
+    with pytest.raises(OSError, match="folder"):
         usage.save()
-    monkeypatch.setattr(service.keys.usage, "write_atomically", written)
+    folder.unlink()
     usage.save()
-    assert Usage(path).of(key()) == 10
+    assert Usage(folder / "usage.json").of(key()) == 10
