@@ -56,7 +56,8 @@ def lone_words(pairs: Iterable[Pair], settings: ShortText) -> Iterator[LoneWord]
     for index, found in enumerate(likeliest_translations(aligned, min_count=settings.min_count)):
         answer = found.target
         if found.source in said_alone:
-            answer = said_alone[found.source].most_common(1)[0][0]
+            answers = said_alone[found.source]
+            answer = max(answers, key=lambda one: answers[one] + (one == found.target))  # of equals the likeliest
         elif found.target_given_source * found.source_given_target < settings.min_score:
             continue
         if not answer:

@@ -35,6 +35,17 @@ def test_a_word_that_people_translated_alone_is_taken_as_most_of_them_did() -> N
     assert {target.rstrip(".!") for _, target in found} == {"thanks", "Thanks"}
 
 
+def test_of_equals_the_likeliest_word_is_taken() -> None:
+    helped = [
+        ("Hilfe!", "To arms!"),
+        ("Hilfe!", "Help!"),
+        ("Ich brauche Hilfe.", "I need help."),
+        ("Hilfe kam.", "Help came."),
+    ]
+    found = [pair for word in lone_words(TEXT + helped, SETTINGS) for pair in word.pairs if pair[0] == "Hilfe"]
+    assert {target.lower() for _, target in found} == {"help"}
+
+
 def test_a_word_that_people_left_without_words_is_left_out() -> None:
     silent = [("Äh…", "…"), ("Äh, Tom!", "Er, Tom!")]
     assert "äh" not in {pair[0].lower() for word in lone_words(TEXT + silent, SETTINGS) for pair in word.pairs}
