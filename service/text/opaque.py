@@ -11,7 +11,9 @@ _EXTENSIONS = (
     "mov|mp3|mp4|odp|ods|odt|ogg|onnx|pdf|php|png|pptx?|py|rar|rs|rtf|sh|sql|svg|tar|tex|tiff?|toml|ts|tsv|txt|wav|webm|webp|"
     "xlsx?|xml|xz|ya?ml|zip"
 )
-_DOMAINS = "com|org|net|edu|gov|info|biz|io|app|dev|eu|de|at|ch|uk|us|fr|it|nl|be|es|pl|cz|dk|se|no|fi|ru|jp|cn|tv"
+_DOMAINS = (
+    "com|org|net|edu|gov|info|io|app|dev|eu|de|at|ch|uk|fr|nl|pl|cz|dk|ru|jp|cn|tv"  # none that is a word like it or no
+)
 # Written for machines, and for people to copy.  The look-behinds let each begin only where its run of characters
 # begins, so that every run is read once.
 _VERBATIM = re.compile(
@@ -79,18 +81,20 @@ def find_spans(sentence: str, knows: Knows, glossary: Glossary = NO_GLOSSARY) ->
 
 
 def _fixed_spans(sentence: str, glossary: Glossary) -> list[Span]:
-    """Terms of the glossary, what is copied and what is dropped; where they overlap, the term counts."""
-    terms = list(glossary.find(sentence))
+    """Terms of the glossary, what is copied and what is dropped; where they overlap, the first of these counts."""
+    spans = list(glossary.find(sentence))
     if not _HINT.search(sentence):
-        return terms
-    copied = [Span(*match.span(), _INVISIBLE.sub("", match[0])) for match in _VERBATIM.finditer(sentence)]
-    terms += [
-        Span(*match.span(), "")
-        for match in _INVISIBLE.finditer(sentence)
-        if not any(one.start < match.end() and match.start() < one.stop for one in terms + copied)
-    ]
-    apart = [one for one in copied if not any(one.start < term.stop and term.start < one.stop for term in terms)]
-    return sorted(terms + apart)
+        return spans
+    taken = bytearray(len(sentence))
+    for start, stop, _ in spans:
+        taken[start:stop] = b"x" * (stop - start)
+    for pattern in (_VERBATIM, _INVISIBLE):
+        for match in pattern.finditer(sentence):
+            start, stop = match.span()
+            if not any(taken[start:stop]):
+                spans.append(Span(start, stop, _INVISIBLE.sub("", match[0])))
+                taken[start:stop] = b"x" * (stop - start)
+    return sorted(spans)
 
 
 def _unknown_spans(sentence: str, start: int, stop: int, knows: Knows) -> Iterator[Span]:
