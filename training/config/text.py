@@ -36,6 +36,9 @@ class ParallelText(Section):
         default=None, description="drop longer pairs of this text (words on either side)"
     )
     repeat: Positive = Field(default=1, description="how often each pair of this text is seen in one epoch")
+    any_case: bool = Field(
+        default=False, description="show each pair with its source in lower case too, as it may be typed"
+    )
 
     @model_validator(mode="after")
     def exactly_one_origin(self) -> Self:
@@ -86,6 +89,13 @@ class ShortText(Section):
     phrase_repeat: Positive = Field(default=1, description="how often each of these is seen in one epoch")
 
 
+class OtherNames(Section):
+    """Sentences of the training text with other names in them, added to it."""
+
+    variants: Positive = Field(default=3, description="how often each is shown with other names in one epoch")
+    max_words: Positive = Field(default=12, description="longer sentences (words on either side) are left out")
+
+
 class Corpus(Section):
     train: tuple[ParallelText, ...] = Field(description="training text; all of it is concatenated")
     dev: dict[FileName, ParallelText] = Field(
@@ -95,6 +105,9 @@ class Corpus(Section):
     cleaning: Cleaning = Cleaning()
     short_text: ShortText | None = Field(
         default=None, description="make lone words and bare phrases of the training text, which has too few of them"
+    )
+    other_names: OtherNames | None = Field(
+        default=None, description="show sentences with other names too, so that unknown names are copied"
     )
 
     @model_validator(mode="after")

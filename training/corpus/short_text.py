@@ -81,6 +81,14 @@ def bare_phrases(pairs: Iterable[Pair], settings: ShortText) -> Iterator[Pair]:
                 yield bare_source.lower(), bare_target
 
 
+def in_any_case(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield each pair as it is, then with its source in lower case where that differs."""
+    for source, target in pairs:
+        yield source, target
+        if source.lower() != source:
+            yield source.lower(), target
+
+
 class Spelling:
     """How a word is capitalised when it does not open a sentence."""
 

@@ -8,8 +8,8 @@ Everything is made in a partial folder and moved into the run when it is whole; 
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,11 +18,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from training.config import Config, ParallelText, ShortText, load_config
+from training.config import Config, Corpus, ParallelText, load_config
 from training.corpus.cache import TokenCorpus
 from training.corpus.cleaning import Cleaner, CleaningReport
+from training.corpus.names import with_other_names
 from training.corpus.reading import Pair, describe, read_lines, read_pairs
-from training.corpus.short_text import bare_phrases, lone_words
+from training.corpus.short_text import bare_phrases, in_any_case, lone_words
 from training.errors import CorpusError, TrainingError
 from training.recipes.prepared import Prepared, find_prepared, fingerprint_of, write_record
 from training.recipes.run_folder import RunFolder, evaluation_files
@@ -87,8 +88,8 @@ def _prepare_into(
     else:
         source, target = Subwords.load(folder.source_tokenizer), Subwords.load(folder.target_tokenizer)
     repeats = [(report.kept, text.repeat) for report, text in zip(reports, config.corpus.train, strict=True)]
-    if config.corpus.short_text is not None:
-        repeats += _add_short_text(clean_text, config.corpus.short_text, progress, console)
+    if config.corpus.short_text is not None or config.corpus.other_names is not None:
+        repeats += _add_made_text(clean_text, config.corpus, progress, console)
     task = progress.add_task("encoding", total=sum(kept for kept, _ in repeats))
     TokenCorpus.write(
         folder.data,
@@ -129,7 +130,8 @@ def _write_clean_text(
         for text in config.corpus.train:
             name = describe(text)
             task = progress.add_task(f"reading and cleaning {name}", total=None)
-            kept = cleaner.clean(read_pairs(text, config.languages), name, text)
+            pairs = read_pairs(text, config.languages)
+            kept = cleaner.clean(in_any_case(pairs) if text.any_case else pairs, name, text)
             for source, target in _ticking(kept, progress, task):
                 sources.write(_line(source))
                 targets.write(_line(target))
@@ -139,19 +141,27 @@ def _write_clean_text(
     return cleaner.reports, cleaner.table()
 
 
-def _add_short_text(
-    paths: tuple[Path, Path], settings: ShortText, progress: Progress, console: Console
+def _add_made_text(
+    paths: tuple[Path, Path], corpus: Corpus, progress: Progress, console: Console
 ) -> list[tuple[int, int]]:
-    """Add bare phrases and lone words to the clean text; return how many there are of each, and their repeats."""
-    task = progress.add_task("aligning words", total=None)
+    """Add to the clean text what is to be made of it; return how many pairs there are of each kind, and repeats."""
     text = list(zip(*(read_lines(path) for path in paths), strict=True))
-    phrases, words = list(bare_phrases(text, settings)), list(lone_words(text, settings))
+    made: list[tuple[Sequence[Pair], int]] = []
+    if corpus.short_text is not None:
+        task = progress.add_task("aligning words", total=None)
+        phrases, words = list(bare_phrases(text, corpus.short_text)), list(lone_words(text, corpus.short_text))
+        made += [(phrases, corpus.short_text.phrase_repeat)]
+        made += [(word.pairs, word.repeat(corpus.short_text)) for word in words]
+        progress.update(task, total=1, completed=1)
+        console.print(f"made of it: {len(phrases):,} bare phrases, {len(words):,} lone words", highlight=False)
+    if corpus.other_names is not None:
+        renamed = list(with_other_names(text, corpus.other_names))
+        made.append((renamed, 1))
+        console.print(f"made of it: {len(renamed):,} pairs with other names", highlight=False)
     for side, path in enumerate(paths):
         with path.open("a", encoding="utf-8") as file:
-            file.writelines(_line(pair[side]) for pair in chain(phrases, *(word.pairs for word in words)))
-    progress.update(task, total=1, completed=1)
-    console.print(f"made of it: {len(phrases):,} bare phrases, {len(words):,} lone words", highlight=False)
-    return [(len(phrases), settings.phrase_repeat), *((len(word.pairs), word.repeat(settings)) for word in words)]
+            file.writelines(_line(pair[side]) for pairs, _ in made for pair in pairs)
+    return [(len(pairs), repeat) for pairs, repeat in made]
 
 
 def _learn(

@@ -1,5 +1,5 @@
 from training.config import ShortText
-from training.corpus.short_text import LoneWord, Spelling, bare_phrases, lone_words
+from training.corpus.short_text import LoneWord, Spelling, bare_phrases, in_any_case, lone_words
 
 SETTINGS = ShortText(min_count=2)
 TEXT = [
@@ -88,3 +88,8 @@ def test_a_word_is_spelt_as_inside_a_sentence() -> None:
     spelling.count(["Der", "Hund", "schläft"])
     spelling.count(["Schläft", "der", "Hund"])
     assert [spelling.of(word) for word in ("hund", "der", "schläft", "neu")] == ["Hund", "der", "schläft", "neu"]
+
+
+def test_a_phrase_may_be_typed_in_any_case() -> None:
+    shown = list(in_any_case([("Guten Morgen", "Good morning"), ("danke", "thanks")]))
+    assert shown == [("Guten Morgen", "Good morning"), ("guten morgen", "Good morning"), ("danke", "thanks")]

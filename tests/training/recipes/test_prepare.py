@@ -246,3 +246,24 @@ def test_lone_words_and_bare_phrases_follow_the_text(tmp_path: Path, quiet: Cons
     without = config_of_files(tmp_path, pairs)
     with pytest.raises(CorpusError, match="another config"):
         require_prepared(without, run)
+
+
+def test_sentences_with_other_names_follow_the_text(tmp_path: Path, quiet: Console) -> None:
+    pairs = [("Tom schläft.", "Tom sleeps."), ("Boston ist alt.", "Boston is old."), ("Es regnet.", "It rains.")]
+    config = config_of_files(tmp_path, pairs, corpus={"other_names": {"variants": 2}})
+    run = RunFolder.of(config, tmp_path / "run")
+    prepared = prepare(config, run, console=quiet)
+    written = texts(run)
+    assert written[:3] == pairs
+    assert len(written) == prepared.training_pairs == 3 + 2 * 2
+    assert all("schläft" in source and "sleeps" in target for source, target in written[3:5])
+
+
+def test_a_text_can_be_shown_in_lower_case_too(tmp_path: Path, quiet: Console) -> None:
+    config = config_of_files(tmp_path, [("Guten Tag", "Hello"), ("danke", "thanks")])
+    (text,) = config.corpus.train
+    shown = text.model_copy(update={"any_case": True})
+    config = config.model_copy(update={"corpus": config.corpus.model_copy(update={"train": (shown,)})})
+    run = RunFolder.of(config, tmp_path / "run")
+    prepare(config, run, console=quiet)
+    assert texts(run) == [("Guten Tag", "Hello"), ("guten tag", "Hello"), ("danke", "thanks")]
