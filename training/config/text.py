@@ -94,6 +94,10 @@ class OtherNames(Section):
 
     variants: Positive = Field(default=3, description="how often each is shown with other names in one epoch")
     max_words: Positive = Field(default=12, description="longer sentences (words on either side) are left out")
+    translated: ParallelText | None = Field(
+        default=None, description="names that the two languages spell differently, to be drawn too"
+    )
+    translated_share: Fraction = Field(default=0.25, description="share of the names that are drawn from `translated`")
 
 
 class Corpus(Section):

@@ -40,18 +40,28 @@ def find_names(pairs: Sequence[Pair]) -> list[str]:
     )
 
 
-def with_other_names(pairs: Sequence[Pair], settings: OtherNames) -> Iterator[Pair]:
-    """Yield each pair that has a name, and few enough words, `variants` times with other names."""
+def with_other_names(pairs: Sequence[Pair], settings: OtherNames, translated: Sequence[Pair] = ()) -> Iterator[Pair]:
+    """Yield each pair that has a name, and few enough words, `variants` times with other names.
+
+    Some of these are of `translated`, names that are not the same on both sides.
+    """
     names = find_names(pairs)
     known = frozenset(names)
     dice = random.Random(0)
+
+    def draw() -> Pair:
+        if translated and dice.random() < settings.translated_share:
+            return dice.choice(translated)
+        name = " ".join(dice.choices(names, k=2 if dice.random() < TWO_WORDS else 1))
+        return name, name
+
     for source, target in pairs:
         if max(len(source.split()), len(target.split())) > settings.max_words:
             continue
         found = _swappable(source, target, known)
         for _ in range(settings.variants if found else 0):
-            others = {name: _draw(names, dice) for name in found}
-            yield _swap(source, others), _swap(target, others)
+            others = {name: draw() for name in found}
+            yield _swap(source, others, 0), _swap(target, others, 1)
 
 
 def _looks_like_a_name(word: str) -> bool:
@@ -64,9 +74,5 @@ def _swappable(source: str, target: str, known: frozenset[str]) -> list[str]:
     return sorted(in_source) if in_source == in_target and set(in_source.values()) == {1} else []
 
 
-def _draw(names: Sequence[str], dice: random.Random) -> str:
-    return " ".join(dice.choices(names, k=2 if dice.random() < TWO_WORDS else 1))
-
-
-def _swap(sentence: str, others: Mapping[str, str]) -> str:
-    return WORD.sub(lambda match: others.get(match[0], match[0]), sentence)
+def _swap(sentence: str, others: Mapping[str, Pair], side: int) -> str:
+    return WORD.sub(lambda match: others[match[0]][side] if match[0] in others else match[0], sentence)

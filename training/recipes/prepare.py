@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from training.config import Config, Corpus, ParallelText, load_config
+from training.config import Config, ParallelText, load_config
 from training.corpus.cache import TokenCorpus
 from training.corpus.cleaning import Cleaner, CleaningReport
 from training.corpus.names import with_other_names
@@ -89,7 +89,7 @@ def _prepare_into(
         source, target = Subwords.load(folder.source_tokenizer), Subwords.load(folder.target_tokenizer)
     repeats = [(report.kept, text.repeat) for report, text in zip(reports, config.corpus.train, strict=True)]
     if config.corpus.short_text is not None or config.corpus.other_names is not None:
-        repeats += _add_made_text(clean_text, config.corpus, progress, console)
+        repeats += _add_made_text(clean_text, config, progress, console)
     task = progress.add_task("encoding", total=sum(kept for kept, _ in repeats))
     TokenCorpus.write(
         folder.data,
@@ -142,9 +142,10 @@ def _write_clean_text(
 
 
 def _add_made_text(
-    paths: tuple[Path, Path], corpus: Corpus, progress: Progress, console: Console
+    paths: tuple[Path, Path], config: Config, progress: Progress, console: Console
 ) -> list[tuple[int, int]]:
     """Add to the clean text what is to be made of it; return how many pairs there are of each kind, and repeats."""
+    corpus = config.corpus
     text = list(zip(*(read_lines(path) for path in paths), strict=True))
     made: list[tuple[Sequence[Pair], int]] = []
     if corpus.short_text is not None:
@@ -155,7 +156,9 @@ def _add_made_text(
         progress.update(task, total=1, completed=1)
         console.print(f"made of it: {len(phrases):,} bare phrases, {len(words):,} lone words", highlight=False)
     if corpus.other_names is not None:
-        renamed = list(with_other_names(text, corpus.other_names))
+        translated = corpus.other_names.translated
+        names = [] if translated is None else list(read_pairs(translated, config.languages))
+        renamed = list(with_other_names(text, corpus.other_names, names))
         made.append((renamed, 1))
         console.print(f"made of it: {len(renamed):,} pairs with other names", highlight=False)
     for side, path in enumerate(paths):

@@ -49,3 +49,12 @@ def test_the_names_are_drawn_anew_for_each_variant_and_equally_in_each_run() -> 
 
 def test_long_sentences_are_left_out() -> None:
     assert not list(with_other_names(TEXT, OtherNames(max_words=2)))
+
+
+def test_names_that_are_translated_are_drawn_for_both_sides() -> None:
+    places = [("München", "Munich"), ("Köln", "Cologne")]
+    shown = list(with_other_names(TEXT, OtherNames(variants=20, translated_share=1.0), places))
+    for source, target in shown:
+        assert [there for there, _ in places if there in source] == [there for there, here in places if here in target]
+    assert any("München" in source for source, _ in shown)
+    assert not any("Tom" in source for source, _ in shown)

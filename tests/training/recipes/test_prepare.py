@@ -250,13 +250,16 @@ def test_lone_words_and_bare_phrases_follow_the_text(tmp_path: Path, quiet: Cons
 
 def test_sentences_with_other_names_follow_the_text(tmp_path: Path, quiet: Console) -> None:
     pairs = [("Tom schläft.", "Tom sleeps."), ("Boston ist alt.", "Boston is old."), ("Es regnet.", "It rains.")]
-    config = config_of_files(tmp_path, pairs, corpus={"other_names": {"variants": 2}})
+    (tmp_path / "places.tsv").write_text("Munich\tMünchen\n", encoding="utf-8")
+    places = {"tsv": tmp_path / "places.tsv", "source_column": 1, "target_column": 0}
+    names = {"variants": 2, "translated": places, "translated_share": 1.0}
+    config = config_of_files(tmp_path, pairs, corpus={"other_names": names})
     run = RunFolder.of(config, tmp_path / "run")
     prepared = prepare(config, run, console=quiet)
     written = texts(run)
     assert written[:3] == pairs
+    assert written[3:5] == [("München schläft.", "Munich sleeps.")] * 2
     assert len(written) == prepared.training_pairs == 3 + 2 * 2
-    assert all("schläft" in source and "sleeps" in target for source, target in written[3:5])
 
 
 def test_a_text_can_be_shown_in_lower_case_too(tmp_path: Path, quiet: Console) -> None:
