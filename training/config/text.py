@@ -97,7 +97,9 @@ class OtherNames(Section):
     translated: ParallelText | None = Field(
         default=None, description="names that the two languages spell differently, to be drawn too"
     )
-    translated_share: Fraction = Field(default=0.25, description="share of the names that are drawn from `translated`")
+    translated_share: float = Field(
+        default=0.25, ge=0, le=1, description="share of the names that are drawn from `translated`"
+    )
 
 
 class Corpus(Section):
