@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import uvloop
 from local_server import LocalServer, default_models, local_server
 from overhead import choose_pair, connect, run_slice
 from paired import Round, Slice, compare, cpu_per_token, pooled, seconds_per_token, turns
@@ -99,8 +100,8 @@ def main() -> None:
     plan.models = plan.models.resolve()
     console = Console() if sys.stdout.isatty() else Console(width=160)
     with local_server(plan.models, plan.out / "service.log") as server:
-        pair = asyncio.run(choose_pair(server, plan.pair))
-        rounds = asyncio.run(measure(server, pair, plan, console))
+        pair = uvloop.run(choose_pair(server, plan.pair))
+        rounds = uvloop.run(measure(server, pair, plan, console))
     tokens = pooled(rounds, SERVICE).tokens / (plan.rounds * plan.requests)
     console.print(
         f"{pair.model}, {plan.callers} callers, {plan.rounds} rounds of {plan.requests} requests, answers of"

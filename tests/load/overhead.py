@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import uvloop
 from local_server import LocalServer, default_models, local_server
 from overhead_report import Report, describe_machine, write_report
 from paired import Round, Slice, turns
@@ -153,13 +154,13 @@ def main() -> None:
     console = Console() if sys.stdout.isatty() else Console(width=180)
     with contextlib.ExitStack() as stack:
         all_actors = stack.enter_context(local_server(plan.models, given.out / "service.log"))
-        pair = asyncio.run(choose_pair(all_actors, plan.pair))
+        pair = uvloop.run(choose_pair(all_actors, plan.pair))
         servers: dict[int | None, LocalServer] = {None: all_actors}
         for count in range(min(2, len(pair.actors) + 1)):
             models = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             make_twin(plan.models / pair.name, models / pair.name, pair.actors[:count])
             servers[count] = stack.enter_context(local_server(models, given.out / f"service-{count}.log"))
-        report = asyncio.run(measure(servers, pair, plan, console))
+        report = uvloop.run(measure(servers, pair, plan, console))
     write_report(report, given.out, console)
 
 
