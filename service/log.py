@@ -6,6 +6,7 @@ Our own lines go straight to standard error: there is one for every request, and
 logging takes five times as long.  Lines of libraries go through it and come out in the same form.
 """
 
+import json
 import logging
 import sys
 from typing import Any, TextIO
@@ -38,7 +39,9 @@ def configure_logging(log_format: str, level: str) -> None:
     renderer: structlog.typing.Processor
     if log_format == "json":
         shared.append(structlog.processors.format_exc_info)
-        renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
+        # An encoder made once: `json.dumps` makes a new one whenever it is given an option.
+        encode = json.JSONEncoder(ensure_ascii=False, default=repr).encode
+        renderer = structlog.processors.JSONRenderer(serializer=lambda event, **_: encode(event))
     else:
         renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     stream = sys.stderr

@@ -1,7 +1,10 @@
 """The JSON of answers."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
+
+from starlette.responses import JSONResponse
 
 from service.api.stream import Event
 from service.bundle.manifest import Manifest
@@ -10,6 +13,16 @@ from service.text.detection import Detection
 from service.translation.options import DECODERS, Options
 from service.translation.plan import Translation
 from service.translation.stream import FinishedSentence, News, Started, Token
+
+# Made once: `json.dumps` makes a new one whenever it is given an option.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+class JSONAnswer(JSONResponse):
+    """An answer that is given often."""
+
+    def render(self, content: Any) -> bytes:
+        return _ENCODER.encode(content).encode()
 
 
 def native_answer(

@@ -17,6 +17,8 @@ from service.settings import Settings
 
 Result = TypeVar("Result")
 
+UNWATCHED_S = 0.1  # for so long a caller who hung up is not missed
+
 
 @dataclass
 class Context:
@@ -80,7 +82,10 @@ async def charged(request: Request, caller: Caller, characters: int) -> AsyncIte
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of `work`, which is cancelled as soon as the caller hangs up."""
+    """The result of `work`, which is cancelled if the caller hangs up.
+
+    Nobody watches for that at first: most answers are ready before a watch would be worth its task.
+    """
     working = asyncio.current_task()
     assert working is not None, "a request is served by a task"
     is_gone = is_done = False
@@ -94,7 +99,10 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -
             is_gone = True
             working.cancel()
 
-    watching = asyncio.ensure_future(watch())
+    watches: list[asyncio.Future[None]] = []
+    starting = asyncio.get_running_loop().call_later(
+        UNWATCHED_S, lambda: watches.append(asyncio.ensure_future(watch()))
+    )
     try:
         result = await work
         is_done = True
@@ -104,4 +112,6 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -
             raise CallerGone from None
         raise  # the server is stopping
     finally:
-        watching.cancel()
+        starting.cancel()
+        for watching in watches:
+            watching.cancel()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from service.api.answers import native_answer, stream_event
+from service.api.answers import JSONAnswer, native_answer, stream_event
 from service.api.body import read_parameters
 from service.api.context import authenticate, charged, context_of, note, while_connected
 from service.api.parameters import Reader, read_options
@@ -46,7 +46,7 @@ async def translate_route(request: Request) -> Response:
         return await EventStream.open(request, _events(request, ask))
     async with charged(request, ask.caller, ask.characters):
         translations = await while_connected(request, run(request, ask))
-    return JSONResponse(native_answer(ask.options, translations, ask.is_list, time.perf_counter() - ask.started))
+    return JSONAnswer(native_answer(ask.options, translations, ask.is_list, time.perf_counter() - ask.started))
 
 
 async def run(request: Request, ask: Ask) -> list[Translation]:

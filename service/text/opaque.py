@@ -99,7 +99,8 @@ def _fixed_spans(sentence: str, glossary: Glossary) -> list[Span]:
 
 def _unknown_spans(sentence: str, start: int, stop: int, knows: Knows) -> Iterator[Span]:
     """Runs of unknown characters in sentence[start:stop]; of a word with an unknown letter, the whole word."""
-    if all(character < "\u0300" and knows(character) for character in set(sentence[start:stop])):
+    between = sentence[start:stop]
+    if not between or (max(between) < "\u0300" and all(map(knows, set(between)))):
         return  # nearly always: characters that stand alone, and are known
     begin = end = start  # of the run that is being gathered
     for cluster_start, cluster_stop in _clusters(sentence, start, stop):

@@ -7,7 +7,7 @@ from typing import Any
 from service.bundle.loader import LoadedPair
 from service.engine.types import Hypothesis, Job, Output
 from service.text.document import Document
-from service.text.opaque import Glossary
+from service.text.opaque import NO_GLOSSARY, Glossary
 from service.text.reading import Reader
 from service.translation.options import Blend, Options, decoder_of, gains_of, resolve_blend
 from service.translation.routing import Route
@@ -124,8 +124,9 @@ def make_plan(
     blend = resolve_blend(options, manifest)
     gains = gains_of(blend, options.strength, manifest)
     decoder = decoder_of(options, manifest)
+    glossary = Glossary(dict(options.glossary)) if options.glossary else NO_GLOSSARY
     limit = manifest.decoding.max_source_tokens - 1  # one is for eos
-    reader = Reader(route.source, route.target, tokeniser, limit, Glossary(dict(options.glossary)))
+    reader = Reader(route.source, route.target, tokeniser, limit, glossary)
     document = reader.read_html(text) if options.is_html else reader.read_text(text)
     jobs = tuple(
         Job(tokeniser.encode(sentence.text), gains, decoder, options.explain, deadline, caller)
