@@ -48,8 +48,10 @@ class Pretrain(Section):
     batches_per_update: Positive = Field(
         default=1, description="batches whose gradients make one update; several processes share them out"
     )
-    precision: Literal["fp32", "bf16"] = Field(
-        default="fp32", description="type of matrix products; bf16 pays on CPUs with AVX512-BF16 or AMX, and on GPUs"
+    precision: Literal["fp32", "bf16", "auto"] = Field(
+        default="fp32",
+        description="type of matrix products; bf16 pays on CPUs with AVX512-BF16 or AMX and on GPUs, and takes several "
+        "times as long elsewhere; auto tries which is faster",
     )
     max_tokens: Positive = Field(default=50, description="training pairs longer than this many subwords are left out")
     max_steps: Positive = Field(default=10_000, description="updates in all; the decay ends here")

@@ -19,6 +19,7 @@ from training.corpus.batches import Batch, BatchStream
 from training.errors import TrainingError
 from training.nmt.loss import output_loss
 from training.nmt.model import TranslationModel
+from training.nmt.precision import product_dtype
 from training.nmt.processes import Processes
 from training.nmt.schedule import learning_rate
 
@@ -125,7 +126,9 @@ def train(
             f"evenly; set it to a multiple of {processes.world}"
         )
     batches = stream.batches(start_step=state.step * share)
-    state.model.product_dtype = torch.bfloat16 if config.precision == "bf16" else torch.float32
+    # The leader decides for all, should machines differ.
+    is_half = product_dtype(config.precision, processes.device) is torch.bfloat16
+    state.model.product_dtype = torch.bfloat16 if processes.from_leader(is_half) else torch.float32
     while state.step < config.max_steps and not _has_stalled(state, config.patience):
         began, cpu_began = time.monotonic(), time.process_time()
         loss, rate = update(state, batches, share, config, processes)

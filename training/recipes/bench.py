@@ -24,6 +24,7 @@ from training.corpus.cache import BOS, EOS, PAD
 from training.errors import NudgeTrainError
 from training.nmt.allocator import keep_freed_memory
 from training.nmt.model import ModelSizes, TranslationModel
+from training.nmt.precision import product_dtype
 from training.nmt.processes import Processes
 from training.nmt.trainer import start, update
 
@@ -99,8 +100,9 @@ def _nudge(sizes: ModelSizes, precision: str) -> Contestant:
     config = Pretrain.model_validate({"precision": precision, "label_smoothing": SMOOTHING, "clip_norm": CLIP})
     torch.manual_seed(1)
     model = TranslationModel(sizes, dropout=DROPOUT)
-    model.product_dtype = torch.bfloat16 if precision == "bf16" else torch.float32
-    state, alone = start(model, config), Processes(0, 1, torch.device("cpu"))
+    alone = Processes(0, 1, torch.device("cpu"))
+    model.product_dtype = product_dtype(precision, alone.device)
+    state = start(model, config)
     return Contestant(f"nudge {precision}", lambda batch: update(state, iter([batch]), 1, config, alone), _count(model))
 
 
