@@ -46,11 +46,12 @@ def fingerprint_of(config: Config) -> dict[str, Any]:
     Folders are left out, so that a prepared run can be moved to another machine, with its corpora or without.
     """
     sections = config.model_dump(mode="json", include={"languages", "corpus", "tokenizer"})
-    if config.corpus.short_text is None:
-        del sections["corpus"]["short_text"]  # runs from before there was such a thing stay prepared
+    _leave_out_what_is_new(sections["corpus"])
     if config.start_from is not None:
         sections["start_from"] = config.start_from.name
     texts = [*config.corpus.train, *config.corpus.dev.values(), *config.corpus.test.values()]
+    if config.corpus.other_names is not None and config.corpus.other_names.translated is not None:
+        texts.append(config.corpus.other_names.translated)
     paths = [path for text in texts for path in input_files(text)]
     described = json.dumps(sections, sort_keys=True)
     for path in paths:
@@ -60,6 +61,16 @@ def fingerprint_of(config: Config) -> dict[str, Any]:
         "config": hashlib.sha256(described.encode()).hexdigest(),
         "files": [[entry.st_size, entry.st_mtime_ns] if entry else None for entry in status],
     }
+
+
+def _leave_out_what_is_new(corpus: dict[str, Any]) -> None:
+    """Remove options that are not used, where they are younger than runs that should stay prepared."""
+    for name in ("short_text", "other_names"):
+        if corpus[name] is None:
+            del corpus[name]
+    for text in (*corpus["train"], *corpus["dev"].values(), *corpus["test"].values()):
+        if not text["any_case"]:
+            del text["any_case"]
 
 
 def find_prepared(config: Config, run: RunFolder) -> Prepared | None:

@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -270,3 +271,22 @@ def test_a_text_can_be_shown_in_lower_case_too(tmp_path: Path, quiet: Console) -
     run = RunFolder.of(config, tmp_path / "run")
     prepare(config, run, console=quiet)
     assert texts(run) == [("Guten Tag", "Hello"), ("guten tag", "Hello"), ("danke", "thanks")]
+
+
+def test_a_prepared_run_can_be_moved_with_its_names(tmp_path: Path, quiet: Console) -> None:
+    pairs = [("Tom schläft.", "Tom sleeps."), ("Es regnet.", "It rains.")]
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        (folder / "places.tsv").write_text("München\tMunich\n", encoding="utf-8")
+        os.utime(folder / "places.tsv", (1, 1))
+
+    def config_in(folder: Path) -> Config:
+        return config_of_files(tmp_path, pairs, corpus={"other_names": {"translated": {"tsv": folder / "places.tsv"}}})
+
+    run = RunFolder.of(config_in(here), tmp_path / "run")
+    prepare(config_in(here), run, console=quiet)
+    require_prepared(config_in(there), run)
+    (there / "places.tsv").write_text("Köln\tCologne\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="other files"):
+        require_prepared(config_in(there), run)
