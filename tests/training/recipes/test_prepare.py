@@ -281,12 +281,13 @@ def test_a_prepared_run_can_be_moved_with_its_names(tmp_path: Path, quiet: Conso
         (folder / "places.tsv").write_text("München\tMunich\n", encoding="utf-8")
         os.utime(folder / "places.tsv", (1, 1))
 
-    def config_in(folder: Path) -> Config:
-        return config_of_files(tmp_path, pairs, corpus={"other_names": {"translated": {"tsv": folder / "places.tsv"}}})
-
-    run = RunFolder.of(config_in(here), tmp_path / "run")
-    prepare(config_in(here), run, console=quiet)
-    require_prepared(config_in(there), run)
+    first, moved = (
+        config_of_files(tmp_path, pairs, corpus={"other_names": {"translated": {"tsv": folder / "places.tsv"}}})
+        for folder in (here, there)
+    )
+    run = RunFolder.of(first, tmp_path / "run")
+    prepare(first, run, console=quiet)
+    require_prepared(moved, run)
     (there / "places.tsv").write_text("Köln\tCologne\n", encoding="utf-8")
     with pytest.raises(CorpusError, match="other files"):
-        require_prepared(config_in(there), run)
+        require_prepared(moved, run)
