@@ -11,6 +11,12 @@ class Supervised(Section):
     """Learn to produce the hypotheses that the objective likes best among those the frozen model likes too."""
 
     pairs: Positive = Field(default=30_000, description="training pairs to learn from, drawn at random when fewer")
+    recombined: int = Field(
+        default=0,
+        ge=0,
+        description="sentences to learn from besides, made of parts of the drawn ones, so that the model has not seen "
+        "them; they have no reference: for choice = consensus, or the objective perplexity",
+    )
     nbest: Positive = Field(default=10, description="hypotheses of each sentence, by a beam as wide; stored once")
     delta: float = Field(
         default=0.5, ge=0, description="a target may be this many nats less probable than the best hypothesis"
@@ -127,6 +133,17 @@ class ActorTraining(Section):
     def without_label(self) -> Self:
         """What decides the training: a label may be reworded afterwards."""
         return self.model_copy(update={"ablation": ""})
+
+    @model_validator(mode="after")
+    def recombined_sentences_need_no_reference(self) -> Self:
+        how = self.supervised
+        needs_reference = self.method == "dpg" or (how.choice == "objective" and self.objective != "perplexity")
+        if how.recombined and needs_reference:
+            raise ValueError(
+                f"supervised.recombined = {how.recombined}: such sentences have no reference to hold {self.objective} "
+                'against; use method = "supervised" with supervised.choice = "consensus"'
+            )
+        return self
 
     @model_validator(mode="after")
     def a_joined_actor_has_parts(self) -> Self:

@@ -55,6 +55,20 @@ class TokenCorpus:
             self.target_ids[target : target + self.target_lengths[index]],
         )
 
+    def extended(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> "TokenCorpus":
+        """The same in memory, with more pairs of ids, given **without eos**, behind it."""
+        sides = []
+        for own, lengths, side in (
+            (self.source_ids, self.source_lengths, 0),
+            (self.target_ids, self.target_lengths, 1),
+        ):
+            more = [[*pair[side], EOS] for pair in pairs]
+            ids = np.concatenate([own, np.array([token for sentence in more for token in sentence], own.dtype)])
+            all_lengths = np.append(lengths, np.array([len(sentence) for sentence in more], np.int32))
+            sides.append((ids, all_lengths, np.cumsum(all_lengths, dtype=np.int64) - all_lengths))
+        source, target = sides
+        return TokenCorpus(source[0], target[0], source[1], target[1], source[2], target[2])
+
     @classmethod
     def write(
         cls, folder: Path, pairs: Iterable[tuple[Sequence[int], Sequence[int]]], *, vocabulary: int = 65_535

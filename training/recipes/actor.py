@@ -352,7 +352,8 @@ def describe_method(settings: ActorTraining) -> str:
         rounds = f", {how.rounds} rounds" if how.rounds > 1 else ""
         by = "consensus targets" if how.choice == "consensus" else "targets"
         dropout = f", dropout {how.dropout:g}" if how.dropout else ""
-        return f"supervised, {how.loss} loss, {by} within {how.delta:g} nats of {how.nbest}-best{rounds}{dropout}"
+        more = f", {how.recombined} recombined sentences" if how.recombined else ""
+        return f"supervised, {how.loss} loss, {by} within {how.delta:g} nats of {how.nbest}-best{rounds}{dropout}{more}"
     if settings.method == "join":
         parts = ", ".join(f"{count} × {table}" for table, count in settings.join.parts.items())
         return f"the mean of several supervised actors ({parts}), its gain chosen on dev"

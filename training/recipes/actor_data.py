@@ -14,6 +14,7 @@ from torch import Tensor
 from training.config import ActorTraining, Config
 from training.corpus.batches import short_enough
 from training.corpus.cache import EOS, TokenCorpus
+from training.corpus.recombination import recombine
 from training.decoding.beam import BeamSettings, beam
 from training.decoding.greedy import greedy
 from training.decoding.hypothesis import Hypothesis, LengthLimits
@@ -41,6 +42,8 @@ from training.recipes.run_folder import RunFolder
 from training.tokenizer.subwords import Subwords
 
 BATCH_TOKENS = 12_000
+Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
+
 # The draw of training pairs does not depend on the actor's seed, so that all actors share one store of n-best lists.
 DRAW_SEED = 20170208
 
@@ -80,13 +83,28 @@ class ActorData:
     # -- the training pairs; whoever only measures never asks for them ----------------------------------------------
 
     @cached_property
-    def corpus(self) -> TokenCorpus:
-        return TokenCorpus.open(self.run.data)
+    def drawn(self) -> tuple[TokenCorpus, Indices]:
+        """All pairs there are, and which of them to learn from: a draw of the run's own, and all recombined ones."""
+        corpus = TokenCorpus.open(self.run.data)
+        indices = self._draw(corpus)
+        if not self.settings.supervised.recombined:
+            return corpus, indices
+        sources = [corpus.pair(int(index))[0][:-1].tolist() for index in indices]
+        made = recombine(sources, self.settings.supervised.recombined, self.settings.max_tokens, DRAW_SEED)
+        everything = corpus.extended([(source, ()) for source in made])
+        return everything, np.append(indices, np.arange(len(corpus), len(everything)))
 
-    @cached_property
-    def indices(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    @property
+    def corpus(self) -> TokenCorpus:
+        return self.drawn[0]
+
+    @property
+    def indices(self) -> Indices:
+        return self.drawn[1]
+
+    def _draw(self, corpus: TokenCorpus) -> Indices:
         """Pairs that are neither too short nor too long; a random, sorted draw where there are more than asked for."""
-        corpus, settings = self.corpus, self.settings
+        settings = self.settings
         kept = short_enough(corpus.source_lengths, corpus.target_lengths, settings.max_tokens)
         kept = kept[np.minimum(corpus.source_lengths, corpus.target_lengths)[kept] > settings.min_tokens]  # with eos
         if not len(kept):
@@ -94,7 +112,7 @@ class ActorData:
                 f"none of the {len(corpus)} training pairs has {settings.min_tokens} to {settings.max_tokens} subwords "
                 "on both sides; lower min_tokens or raise max_tokens of the actor"
             )
-        wanted = self.settings.supervised.pairs
+        wanted = settings.supervised.pairs
         if len(kept) > wanted:
             kept = np.sort(np.random.default_rng(DRAW_SEED).choice(kept, wanted, replace=False))
         return kept

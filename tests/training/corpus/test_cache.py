@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from training.corpus.cache import TokenCorpus
+from training.corpus.cache import EOS, TokenCorpus
 from training.errors import CorpusError
 
 
@@ -84,3 +84,16 @@ def test_many_ids_cross_the_write_buffer_unharmed(tmp_path: Path, monkeypatch: p
     corpus = TokenCorpus.open(tmp_path / "data")
     for index, (source, target) in enumerate(pairs):
         assert [side.tolist() for side in corpus.pair(index)] == [[*source, 3], [*target, 3]]
+
+
+def test_a_corpus_can_be_extended_in_memory(tmp_path: Path) -> None:
+    TokenCorpus.write(tmp_path / "ids", [([5, 6], [7]), ([8], [9, 10])])
+    corpus = TokenCorpus.open(tmp_path / "ids")
+    extended = corpus.extended([([11, 12], []), ([], [13])])
+    assert [tuple(part.tolist() for part in extended.pair(index)) for index in range(4)] == [
+        ([5, 6, EOS], [7, EOS]),
+        ([8, EOS], [9, 10, EOS]),
+        ([11, 12, EOS], [EOS]),
+        ([EOS], [13, EOS]),
+    ]
+    assert len(corpus) == 2

@@ -193,3 +193,21 @@ def test_a_critic_is_pretrained_on_the_lists_of_the_pairs_that_have_some(run, ti
     train_actor(tiny_config, run, "mine", settings, console=quiet)
     assert facts_of(run, "mine")["training"]["updates"] == 6
     assert any((run.path / "nbest").iterdir())
+
+
+def test_an_actor_learns_from_recombined_sentences_too(run, tiny_config, quiet):
+    settings = quick(supervised=QUICK | {"recombined": 25, "choice": "consensus"})
+    data = ActorData(tiny_config, run, settings, load_model(run.path)[0], load_objective("chrf"), quiet)
+    own = {source for source, reference in zip(*data.texts(), strict=True) if reference}
+    new = {source for source, reference in zip(*data.texts(), strict=True) if not reference}
+    assert (len(data.indices), len(new), new & own) == (60 + 25, 25, set())
+    train_actor(tiny_config, run, "mine", settings, console=quiet)
+    assert "25 recombined sentences" in facts_of(run, "mine")["method"]
+
+
+@pytest.mark.parametrize("changes", [{"choice": "objective"}, {"choice": "consensus", "method": "dpg"}])
+def test_recombined_sentences_are_refused_where_a_reference_is_needed(changes):
+    how = QUICK | {"recombined": 25, "choice": changes["choice"]}
+    with pytest.raises(ValueError, match=r"recombined = 25: such sentences have no reference to hold chrf against"):
+        quick(supervised=how, method=changes.get("method", "supervised"))
+    assert quick(objective="perplexity", supervised=how).supervised.recombined == 25
