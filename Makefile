@@ -76,7 +76,7 @@ SHIPPED = bleu perplexity chrf concise
 BASE_CONFIG = --config training/configs/$(PAIR)-base.toml --run runs/$(PAIR)-base
 PAIR_CONFIG = --config training/configs/$(PAIR).toml $(if $(RUN),--run $(RUN))
 
-model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en)
+model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.1.0)
 	@test -n "$(DATA)" -a -n "$(PAIR)" || { echo "say which pair and where the corpora are: make model PAIR=de-en DATA=<folder>"; exit 2; }
 	DATA=$(DATA) $(BIN)/nudge-train prepare $(BASE_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train pretrain $(BASE_CONFIG)
@@ -85,7 +85,7 @@ model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAI
 	DATA=$(DATA) $(BIN)/nudge-train actors $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train evaluate $(PAIR_CONFIG) --decoder greedy --decoder beam $(SHIPPED:%=--decoder actor:%)
 	DATA=$(DATA) $(BIN)/nudge-train report $(PAIR_CONFIG) --no-beam --no-npad
-	DATA=$(DATA) $(BIN)/nudge-train export $(PAIR_CONFIG) $(SHIPPED:%=--actor %) $(if $(OUT),--out $(OUT)) --force
+	DATA=$(DATA) $(BIN)/nudge-train export $(PAIR_CONFIG) $(SHIPPED:%=--actor %) $(if $(OUT),--out $(OUT)) $(if $(VERSION),--version $(VERSION)) --force
 
 ACTORS = training/configs/multi30k-de-en.toml
 

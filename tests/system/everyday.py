@@ -1,4 +1,5 @@
-"""Twenty everyday sentences for each direction, written for this test, with words of which a right answer has one.
+"""Twenty everyday sentences for each direction, written for this test, with words of which a right answer has one;
+words and phrases as people type them alone; and names that are in no corpus.
 
 A word stands for its family (`teach` for teacher and teaches); alternatives are separated by bars.
 """
@@ -67,3 +68,29 @@ LONE_WORDS: dict[str, dict[str, str]] = {
         "old": "alt(e[nrs]?)?", "always": "immer|stets", "maybe": "vielleicht", "drink": "trinken|getränk",
     },
 }  # fmt: skip
+
+# What people type most: all of it is in the phrasebook that the models learn from.
+PHRASES: dict[str, dict[str, str]] = {
+    "de-en": {
+        "Hallo": "hello|hi", "hallo": "hello|hi", "Nein": "no", "Danke": "thanks|thank you", "Gute Nacht": "good night",
+        "Tschüss": "bye|goodbye", "Bis morgen": "see you tomorrow", "Wie geht's?": "how are you\\?", "Hilfe": "help",
+        "Alles Gute zum Geburtstag": "happy birthday", "Prost": "cheers", "Guten Appetit": "enjoy your meal",
+        "München": "munich", "Wien": "vienna", "Frankreich": "france", "Gute Besserung": "get well soon",
+    },
+    "en-de": {
+        "Hello": "hallo", "hi": "hallo", "No": "nein", "Thanks": "danke", "Good night": "gute nacht", "Bye": "tschüss",
+        "See you tomorrow": "bis morgen", "How are you?": "wie geht es (dir|ihnen)\\?", "Help": "hilfe",
+        "Happy birthday": "alles gute zum geburtstag", "Cheers": "prost", "Enjoy your meal": "guten appetit",
+        "Munich": "münchen", "Vienna": "wien", "France": "frankreich", "Get well soon": "gute besserung",
+    },
+}  # fmt: skip
+
+# No training text has any of these.
+NAMES = [
+    "Brunnhuber", "Lindqvist", "Okonkwo", "Petersson", "Katarzyna", "Rodrigues", "Schwarzkopf", "Nakamura", "Yildiz",
+    "Hoffmann", "Kowalski", "Anjali", "Henriksen", "Castellano", "Jovana", "Ullmann", "Winkelmann", "Ravindra",
+]  # fmt: skip
+FRAMES = {
+    "de": ["{} hat mich gestern angerufen.", "Ich habe {} im Supermarkt getroffen.", "Frau {} wohnt in Bremen."],
+    "en": ["{} called me yesterday.", "I met {} at the supermarket.", "Mrs {} lives in Bremen."],
+}

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from everyday import EVERYDAY, LONE_WORDS
+from everyday import EVERYDAY, FRAMES, LONE_WORDS, NAMES, PHRASES
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 PAIRS = [pair for pair in EVERYDAY if (MODELS / pair / "manifest.json").is_file()]
 OBJECTIVES = ["none", "bleu", "perplexity", "chrf", "concise"]
 WORDS_RIGHT = 0.75
+NAMES_KEPT = 0.6
 
 pytestmark = pytest.mark.skipif(not PAIRS, reason="no bundle ships in models/")
 
@@ -100,8 +101,9 @@ def test_everyday_sentences_come_out_right_or_nearly_so(shipped, pair, objective
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-def test_lone_words_come_out_as_words(shipped, pair) -> None:
-    words = LONE_WORDS[pair]
+@pytest.mark.parametrize("typed", [LONE_WORDS, PHRASES], ids=["words", "phrases"])
+def test_lone_words_and_phrases_come_out_as_such(shipped, pair, typed) -> None:
+    words = typed[pair]
     outputs = ask(shipped, pair, list(words))["translatedText"]
     wrong = {
         word: output
@@ -109,6 +111,14 @@ def test_lone_words_come_out_as_words(shipped, pair) -> None:
         if not re.fullmatch(wanted, output.lower())
     }
     assert len(wrong) <= (1 - WORDS_RIGHT) * len(words), wrong
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_names_that_nobody_taught_are_copied(shipped, pair) -> None:
+    asked = [(name, frame.format(name)) for name in NAMES for frame in FRAMES[pair[:2]]]
+    outputs = ask(shipped, pair, [text for _, text in asked])["translatedText"]
+    lost = [output for (name, _), output in zip(asked, outputs, strict=True) if name not in output]
+    assert len(lost) <= (1 - NAMES_KEPT) * len(asked), lost
 
 
 @pytest.mark.parametrize("pair", PAIRS)
