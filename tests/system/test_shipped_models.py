@@ -101,8 +101,8 @@ def test_everyday_sentences_come_out_right_or_nearly_so(shipped, pair, objective
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("typed", [LONE_WORDS, PHRASES], ids=["words", "phrases"])
-def test_lone_words_and_phrases_come_out_as_such(shipped, pair, typed) -> None:
+@pytest.mark.parametrize(("typed", "least"), [(LONE_WORDS, 0.75), (PHRASES, 0.65)], ids=["words", "phrases"])
+def test_lone_words_and_phrases_come_out_as_such(shipped, pair, typed, least) -> None:
     words = typed[pair]
     outputs = ask(shipped, pair, list(words))["translatedText"]
     wrong = {
@@ -110,7 +110,7 @@ def test_lone_words_and_phrases_come_out_as_such(shipped, pair, typed) -> None:
         for (word, wanted), output in zip(words.items(), outputs, strict=True)
         if not re.fullmatch(wanted, output.lower())
     }
-    assert len(wrong) <= (1 - WORDS_RIGHT) * len(words), wrong
+    assert len(wrong) <= (1 - least) * len(words), wrong
 
 
 @pytest.mark.parametrize("pair", PAIRS)
