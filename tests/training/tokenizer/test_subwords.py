@@ -139,7 +139,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
 
 def test_a_model_with_other_special_ids_is_refused(tmp_path: Path) -> None:
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES), model_prefix=str(tmp_path / "foreign"), vocab_size=60, minloglevel=2
+        sentence_iterator=iter(SENTENCES), model_prefix=str(tmp_path / "foreign"), model_type="char", minloglevel=2
     )
     with pytest.raises(TokenizerError, match=r"pad, unk, bos and eos are \(-1, 0, 1, 2\), not \(0, 1, 2, 3\)"):
         Subwords.load(tmp_path / "foreign.model")
