@@ -4,13 +4,14 @@ Every problem of a file is reported in one go.  Relative paths inside a config a
 of the config file, and `${NAME}` in a path is replaced from the environment (`${DATA}/train.de.gz`).
 """
 
-from training.config.actors import ActorTraining, Join, PolicyGradient, Supervised
+from training.config.actors import ActorTraining, Choice, Join, PolicyGradient, Reference, Supervised
 from training.config.model import Decoding, Export, Model, Pretrain
 from training.config.reading import Config, load_config
 from training.config.text import Cleaning, Corpus, Languages, OtherNames, ParallelText, ShortText, Tokenizer
 
 __all__ = [
     "ActorTraining",
+    "Choice",
     "Cleaning",
     "Config",
     "Corpus",
@@ -23,6 +24,7 @@ __all__ = [
     "ParallelText",
     "PolicyGradient",
     "Pretrain",
+    "Reference",
     "ShortText",
     "Supervised",
     "Tokenizer",

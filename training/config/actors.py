@@ -6,6 +6,11 @@ from pydantic import Field, model_validator
 
 from training.config.section import FileName, Fraction, Positive, Section
 
+# What makes a hypothesis a target: the objective against the reference, or in expectation against the other hypotheses.
+Choice = Literal["objective", "consensus"]
+# What a return is measured against: the corpus's reference, or the target chosen among the model's own hypotheses.
+Reference = Literal["corpus", "target"]
+
 
 class Supervised(Section):
     """Learn to produce the hypotheses that the objective likes best among those the frozen model likes too."""
@@ -21,7 +26,7 @@ class Supervised(Section):
     delta: float = Field(
         default=0.5, ge=0, description="a target may be this many nats less probable than the best hypothesis"
     )
-    choice: Literal["objective", "consensus"] = Field(
+    choice: Choice = Field(
         default="objective",
         description="what is best: the objective against the reference, or in expectation against the other hypotheses",
     )
@@ -53,6 +58,11 @@ class PolicyGradient(Section):
     """The paper's algorithm: deterministic policy gradient with a critic (names as in its Algorithm 1)."""
 
     start: str | None = Field(default=None, description="name of an actor of this run to start from; none: no action")
+    reference: Reference = Field(
+        default="corpus",
+        description="what returns are measured against and the critic reads: the corpus's reference, or the target "
+        "that the `supervised` options choose among the frozen model's own hypotheses",
+    )
     vanilla: bool = Field(default=False, description="switch the critic-aware weights off")
     critic_updates: Positive = Field(default=10, description="N_c: critic updates in a cycle")
     actor_updates: Positive = Field(default=1, description="N_a: actor updates in a cycle")
@@ -137,11 +147,12 @@ class ActorTraining(Section):
     @model_validator(mode="after")
     def recombined_sentences_need_no_reference(self) -> Self:
         how = self.supervised
-        needs_reference = self.method == "dpg" or (how.choice == "objective" and self.objective != "perplexity")
-        if how.recombined and needs_reference:
+        chooses_by_reference = how.choice == "objective" and self.objective != "perplexity"
+        learns_from_reference = self.method == "dpg" and self.dpg.reference == "corpus"
+        if how.recombined and (chooses_by_reference or learns_from_reference):
             raise ValueError(
                 f"supervised.recombined = {how.recombined}: such sentences have no reference to hold {self.objective} "
-                'against; use method = "supervised" with supervised.choice = "consensus"'
+                'against; use supervised.choice = "consensus", and with method = "dpg" also dpg.reference = "target"'
             )
         return self
 

@@ -227,10 +227,9 @@ def _train_dpg(settings: ActorTraining, data: ActorData, actor: PlainActor, obse
     state = dpg_training.start(learner)
     observer.resume(state)
     decoders = (data.source.decode_many, data.target.decode_many)
-    lists = data.scored_lists() if how.critic_lists else None
-    training = PolicyGradientTraining(
-        learner, state, data.corpus, how, settings.max_tokens, settings.seed, decoders, lists
-    )
+    pairs = data.pairs(how.reference)
+    lists = data.scored_lists(how.reference) if how.critic_lists else None
+    training = PolicyGradientTraining(learner, state, pairs, how, settings.max_tokens, settings.seed, decoders, lists)
     with observer.showing(how.max_updates):
         training.train(data.measure, observer)
     return state
@@ -359,4 +358,5 @@ def describe_method(settings: ActorTraining) -> str:
         return f"the mean of several supervised actors ({parts}), its gain chosen on dev"
     weights = "vanilla" if settings.dpg.vanilla else "critic-aware"
     origin = f", from {settings.dpg.start}" if settings.dpg.start else ""
-    return f"deterministic policy gradient, {weights}{origin}"
+    against = ", returns against chosen targets" if settings.dpg.reference == "target" else ""
+    return f"deterministic policy gradient, {weights}{against}{origin}"

@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 from torch import Tensor
 
-from training.config import ActorTraining, Config
+from training.config import ActorTraining, Choice, Config, Reference
 from training.corpus.batches import short_enough
 from training.corpus.cache import EOS, TokenCorpus
 from training.corpus.recombination import recombine
@@ -31,6 +31,7 @@ from training.policy.objectives import Objective
 from training.policy.progress import counting
 from training.policy.targets import (
     Floats,
+    Targets,
     choose_targets,
     consensus_scores,
     level_lengths,
@@ -149,10 +150,33 @@ class ActorData:
         sources = map(bytes_of, self.source_ids())
         return self.run.path / "nbest" / f"{size}-best-{_digest(key.encode(), *sources)}"
 
-    def scored_lists(self) -> ScoredLists:
-        """The n-best lists with the objective of every hypothesis, for a critic to learn from."""
+    def pairs(self, reference: Reference) -> TokenCorpus:
+        """Pairs to decode and to judge: the corpus's own, or the drawn sources with the targets chosen for them."""
+        if reference == "corpus":
+            return self.corpus
+        return pseudo_corpus(self.corpus, self.indices, self.nbest(), self._first_targets)
+
+    def scored_lists(self, reference: Reference) -> ScoredLists:
+        """The n-best lists of these pairs with the objective of every hypothesis, for a critic to learn from."""
         lists = self.nbest()
-        return ScoredLists(lists, self._scores(lists, is_stored=True), self.indices)
+        if reference == "corpus":
+            return ScoredLists(lists, self._scores(lists, "objective", is_stored=True), self.indices)
+        sources, references = self.texts()
+        outputs, targets = lists.outputs(), self._first_targets
+        for sentence, text in zip(
+            targets.sentences, self.target.decode_many([outputs[one] for one in targets.hypotheses]), strict=True
+        ):
+            references[sentence] = text
+        numbers = np.full(len(lists), -1)  # a sentence without a target is none of the pairs
+        numbers[targets.sentences] = np.arange(len(targets.sentences))
+        scores = score_hypotheses(lists, self.objective, sources, references, self.target.decode_many)
+        return ScoredLists(lists, scores, numbers)
+
+    @cached_property
+    def _first_targets(self) -> Targets:
+        """The targets among the frozen model's own hypotheses."""
+        lists = self.nbest()
+        return self._targets(lists, self._scores(lists, self.settings.supervised.choice, is_stored=True), "references")
 
     def round_corpus(self, number: int, state: ActorState) -> TokenCorpus:
         """The pairs of one round: what the objective likes best of the n-best lists and of what the actor says."""
@@ -160,7 +184,12 @@ class ActorData:
         for earlier in range(1, number + 1):
             # The actor's own outputs of every round so far; those of this round are decoded now.
             candidates = candidates.with_more(self._own_outputs(earlier, state.best_actor()))
-        scores = self._scores(candidates, is_stored=number == 0)
+        scores = self._scores(candidates, self.settings.supervised.choice, is_stored=number == 0)
+        targets = self._targets(candidates, scores, f"round {number + 1}")
+        return pseudo_corpus(self.corpus, self.indices, candidates, targets)
+
+    def _targets(self, candidates: NBest, scores: Floats, when: str) -> Targets:
+        """The hypotheses with the best scores, as the options say."""
         how, alpha = self.settings.supervised, self.config.decoding.length_alpha
         levelled = level_lengths(candidates, scores, how.delta, alpha) if how.level else scores
         targets = choose_targets(candidates, levelled, how.delta, alpha)
@@ -170,29 +199,29 @@ class ActorData:
                 "nothing to learn from: train the model for longer, or raise decoding.max_length"
             )
         self.console.print(
-            f"round {number + 1}: {len(targets.sentences):,} targets, {how.choice} "
+            f"{when}: {len(targets.sentences):,} targets, {how.choice} "
             f"{scores[targets.hypotheses].mean():.4f}; the model's own best {scores[candidates.starts].mean():.4f}",
             highlight=False,
         )
-        return pseudo_corpus(self.corpus, self.indices, candidates, targets)
+        return targets
 
-    def _scores(self, candidates: NBest, is_stored: bool) -> Floats:
+    def _scores(self, candidates: NBest, choice: Choice, is_stored: bool) -> Floats:
         """What is good about each hypothesis; kept beside the n-best lists for the next actor of the same objective."""
-        choice, name = self.settings.supervised.choice, self.objective.name
+        name = self.objective.name
         # An objective of one's own may be another one tomorrow under the same name.
         if not is_stored or ":" in name:
-            return self._score(candidates)
+            return self._score(candidates, choice)
         temperature = self.settings.supervised.temperature if choice == "consensus" else None
         key = json.dumps([name, self.settings.objective_options, choice, temperature], sort_keys=True)
         path = self._nbest_folder() / f"scores-{choice}-{name}-{_digest(key.encode())}.npy"
         if not path.exists():
-            scores = self._score(candidates)
+            scores = self._score(candidates, choice)
             write_atomically(path, lambda temporary: _save_array(temporary, scores))
         return np.asarray(np.load(path), np.float64)
 
-    def _score(self, candidates: NBest) -> Floats:
+    def _score(self, candidates: NBest, choice: Choice) -> Floats:
         sources, references = self.texts()
-        if self.settings.supervised.choice == "objective":
+        if choice == "objective":
             return score_hypotheses(candidates, self.objective, sources, references, self.target.decode_many)
         with counting(self.console, f"consensus in {self.objective.name}", len(candidates)) as advance:
             return consensus_scores(

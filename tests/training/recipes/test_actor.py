@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -18,6 +19,7 @@ from training.errors import ConfigError, ObjectiveError, TrainingError
 from training.nmt.checkpoint import load_model
 from training.policy.actor_file import load_actor
 from training.policy.objectives import load_objective
+from training.policy.objectives.chrf import sentence_chrf
 from training.recipes.actor import actor_settings, parse_options, train_actor
 from training.recipes.actor_data import ActorData
 from training.recipes.run_folder import RunFolder
@@ -211,3 +213,23 @@ def test_recombined_sentences_are_refused_where_a_reference_is_needed(changes):
     with pytest.raises(ValueError, match=r"recombined = 25: such sentences have no reference to hold chrf against"):
         quick(supervised=how, method=changes.get("method", "supervised"))
     assert quick(objective="perplexity", supervised=how).supervised.recombined == 25
+
+
+def test_policy_gradient_may_be_measured_against_the_models_own_consensus(run, tiny_config, quiet):
+    how = QUICK | {"choice": "consensus", "recombined": 25}
+    dpg = QUICK_DPG | {"reference": "target", "critic_lists": 2}
+    settings = quick(method="dpg", supervised=how, dpg=dpg)
+    data = ActorData(tiny_config, run, settings, load_model(run.path)[0], load_objective("chrf"), quiet)
+    pairs, lists, hypotheses = data.pairs("target"), data.scored_lists("target"), data.nbest().lists()
+    has_target = [any(not one.is_truncated for one in candidates) for candidates in hypotheses]
+    assert len(pairs) == sum(has_target) > 25  # recombined sentences, which have no reference, are among them
+    for number, candidates in enumerate(
+        [candidates for candidates, has_one in zip(hypotheses, has_target, strict=True) if has_one]
+    ):
+        target = tuple(pairs.pair(number)[1][:-1].tolist())
+        assert target in {one.ids for one in candidates}
+        drawn, scores = lists.draw(number, 10, np.random.default_rng(number))
+        reference, *texts = data.target.decode_many([target, *drawn])
+        assert scores == pytest.approx([sentence_chrf(text, reference) for text in texts])
+    train_actor(tiny_config, run, "mine", settings, console=quiet)
+    assert "returns against chosen targets" in facts_of(run, "mine")["method"]
