@@ -72,8 +72,13 @@ class Report:
     def baseline(self) -> str:
         return self.kinds[0].name
 
-    def estimate(self, callers: int, kind: str, column: Column) -> Estimate:
-        return column.compare(self.results[callers], kind, self.baseline)
+    @property
+    def choices(self) -> list[Kind]:
+        """Those that ask for an objective where another kind asks the same bundle for none."""
+        return [kind for kind in self.kinds if kind.plain is not None]
+
+    def estimate(self, callers: int, kind: str, column: Column, baseline: str | None = None) -> Estimate:
+        return column.compare(self.results[callers], kind, baseline or self.baseline)
 
 
 def describe_machine() -> dict[str, Any]:
@@ -92,6 +97,8 @@ def write_report(report: Report, folder: Path, console: Console) -> None:
     """Show the tables and write overhead.md, overhead.json and overhead.png."""
     for callers in report.results:
         console.print(_table(report, callers))
+    if report.choices:
+        console.print(_choices_table(report))
     console.print(_conditions(report), highlight=False)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "overhead.md").write_text(as_markdown(report), encoding="utf-8")
@@ -124,8 +131,29 @@ def _table(report: Report, callers: int) -> Table:
     return table
 
 
+def _choice_rows(report: Report) -> list[list[str]]:
+    """What an objective costs where the actors are served anyway: ratios to plain requests to the same bundle."""
+    rows = []
+    for callers in report.results:
+        for kind in report.choices:
+            estimates = [report.estimate(callers, kind.name, column, kind.plain) for column in COLUMNS]
+            rows.append(
+                [str(callers), kind.name, *(f"×{one.ratio:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in estimates)]
+            )
+    return rows
+
+
+def _choices_table(report: Report) -> Table:
+    table = Table(title="to ask for an objective or for none, of the same bundle [95%]")
+    for name in ("callers", "", *(column.name for column in COLUMNS)):
+        table.add_column(name, justify="right" if name else "left")
+    for row in _choice_rows(report):
+        table.add_row(*(cell.replace("[", r"\[") for cell in row))
+    return table
+
+
 def as_markdown(report: Report) -> str:
-    """One table for all numbers of callers."""
+    """One table for all numbers of callers, and one of what it costs to ask for an objective."""
     lines = [
         "| callers | decoding | " + " | ".join(column.name for column in COLUMNS) + " |",
         "|--:|---|" + "--:|" * len(COLUMNS),
@@ -135,7 +163,17 @@ def as_markdown(report: Report) -> str:
             f"| {callers} | {kind.name} | " + " | ".join(_cells(report, callers, kind.name, "<br>")) + " |"
             for kind in report.kinds
         ]
-    return "\n".join(lines) + f"\n\n{_conditions(report)}\n"
+    lines += ["", _conditions(report)]
+    if report.choices:
+        lines += [
+            "",
+            "Against plain requests to the same bundle:",
+            "",
+            "| callers | decoding | " + " | ".join(column.name for column in COLUMNS) + " |",
+            "|--:|---|" + "--:|" * len(COLUMNS),
+            *("| " + " | ".join(row) + " |" for row in _choice_rows(report)),
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _conditions(report: Report) -> str:
@@ -167,6 +205,10 @@ def as_json(report: Report) -> dict[str, Any]:
                     "parameters": kind.variants,
                     "estimates": {
                         column.name: asdict(report.estimate(callers, kind.name, column)) for column in COLUMNS
+                    },
+                    "against_plain": {
+                        column.name: asdict(report.estimate(callers, kind.name, column, kind.plain))
+                        for column in (COLUMNS if kind.plain else ())
                     },
                     "rounds": [asdict(one[kind.name]) for one in rounds],
                 }

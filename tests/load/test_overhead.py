@@ -1,9 +1,12 @@
 """A short run of `make overhead` on the toy bundle: not for its numbers, but for all that it should leave behind."""
 
 import json
+import statistics
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 SCRIPT = Path(__file__).parent / "overhead.py"
 KINDS = [
@@ -31,13 +34,21 @@ def test_a_run_shows_a_table_and_leaves_numbers_text_and_picture(toy_models, tmp
             assert all(part["tokens"] > 0 and part["cpu_s"] > 0 for part in kind["rounds"])
             assert all(one["low"] <= one["ratio"] <= one["high"] for one in kind["estimates"].values())
         assert {one["ratio"] for one in kinds["no actors"]["estimates"].values()} == {1.0}
+        # What an objective costs is also held against plain requests to the same bundle: the same slices, other ratios.
+        compared = {name for name, kind in kinds.items() if kind["against_plain"]}
+        assert compared == {"2 actors: bleu", "2 actors: concise", "2 actors: mixed"}
+        faster, slower = (kinds[name]["rounds"] for name in ("2 actors: plain", "2 actors: bleu"))
+        ratios = [b["cpu_s"] / b["tokens"] / (a["cpu_s"] / a["tokens"]) for a, b in zip(faster, slower, strict=True)]
+        measured = kinds["2 actors: bleu"]["against_plain"]["CPU ms/token"]["ratio"]
+        assert measured == pytest.approx(statistics.median(ratios))
         # The same texts for all of them: plain greedy answers the same on every bundle, and so does an actor.
         tokens = {name: [part["tokens"] for part in kind["rounds"]] for name, kind in kinds.items()}
         assert tokens["no actors"] == tokens["no actors again"] == tokens["2 actors: plain"]
         assert tokens["one actor: bleu"] == tokens["2 actors: bleu"]
 
     table = (tmp_path / "overhead.md").read_text(encoding="utf-8")
-    assert table.count("\n| ") == 1 + 2 * len(KINDS) - 1
+    headings, choices = 1, 3  # of the second table; the first line of the file is not counted
+    assert table.count("\n| ") == 2 * len(KINDS) + headings + 2 * choices
     assert (tmp_path / "overhead.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -35,6 +35,7 @@ class Kind:
     name: str
     variants: tuple[dict[str, Any], ...] = field(default=({},))
     actors: int | None = None  # of the bundle that is asked: so many of its actors, or all of them
+    plain: str | None = None  # the kind that asks the same bundle without an objective
 
     def parameters(self, turn: int) -> dict[str, Any]:
         return self.variants[turn % len(self.variants)]
@@ -86,11 +87,13 @@ def compared_kinds(actors: Iterable[str]) -> list[Kind]:
     kinds = [Kind("no actors", (plain,), actors=0), Kind("no actors again", (plain,), actors=0)]
     if actors:
         kinds.append(Kind(f"one actor: {actors[0]}", (steered[0],), actors=1))
-        kinds.append(Kind(f"{len(actors)} actors: plain", (plain,)))
+        unused = Kind(f"{len(actors)} actors: plain", (plain,))
+        kinds.append(unused)
         kinds += [
-            Kind(f"{len(actors)} actors: {actor}", (variant,)) for actor, variant in zip(actors, steered, strict=True)
+            Kind(f"{len(actors)} actors: {actor}", (variant,), plain=unused.name)
+            for actor, variant in zip(actors, steered, strict=True)
         ]
-        kinds.append(Kind(f"{len(actors)} actors: mixed", tuple(steered)))
+        kinds.append(Kind(f"{len(actors)} actors: mixed", tuple(steered), plain=unused.name))
     kinds.append(Kind("beam 5", ({"objective": "none", "decoder": "beam", "beam_size": 5},)))
     return kinds
 
