@@ -26,9 +26,17 @@ class Supervised(Section):
     delta: float = Field(
         default=0.5, ge=0, description="a target may be this many nats less probable than the best hypothesis"
     )
-    choice: Choice = Field(
+    choice: Choice | Literal["lookahead"] = Field(
         default="objective",
-        description="what is best: the objective against the reference, or in expectation against the other hypotheses",
+        description="what is best: the hypothesis that the objective likes against the reference, or in expectation "
+        "against the other hypotheses; lookahead: at each step of a greedy output, the word that leads to the best "
+        "one when decoding goes on greedily behind it",
+    )
+    candidates: int = Field(
+        default=4, ge=2, description="of lookahead: words to try at a step, the greedy one included"
+    )
+    nearness: float = Field(
+        default=1.5, gt=0, description="of lookahead: words to try are this many nats less likely at most"
     )
     temperature: float = Field(
         default=2.0, gt=0, description="of the consensus: a hypothesis counts as p ** (1 / temperature)"
@@ -147,13 +155,26 @@ class ActorTraining(Section):
     @model_validator(mode="after")
     def recombined_sentences_need_no_reference(self) -> Self:
         how = self.supervised
-        chooses_by_reference = how.choice == "objective" and self.objective != "perplexity"
+        chooses_by_reference = how.choice != "consensus" and self.objective != "perplexity"
         learns_from_reference = self.method == "dpg" and self.dpg.reference == "corpus"
         if how.recombined and (chooses_by_reference or learns_from_reference):
             raise ValueError(
                 f"supervised.recombined = {how.recombined}: such sentences have no reference to hold {self.objective} "
                 'against; use supervised.choice = "consensus", and with method = "dpg" also dpg.reference = "target"'
             )
+        return self
+
+    @model_validator(mode="after")
+    def looking_ahead_has_no_lists_and_no_memory(self) -> Self:
+        if self.supervised.choice != "lookahead":
+            return self
+        if self.variant == "recurrent":
+            raise ValueError(
+                'supervised.choice = "lookahead" goes on from the middle of outputs, where the memory of a recurrent '
+                "actor is not kept; use another variant"
+            )
+        if self.method == "dpg" and self.dpg.reference == "target":
+            raise ValueError('supervised.choice = "lookahead" has no targets for dpg.reference = "target"')
         return self
 
     @model_validator(mode="after")

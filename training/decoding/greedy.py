@@ -50,9 +50,17 @@ def row_limits(batch: SourceBatch, limits: LengthLimits) -> Tensor:
 
 
 def decode_rows(
-    model: TranslationModel, encoded: Encoded, limits: Tensor, actor: Actor | None = None, noise: Noise | None = None
+    model: TranslationModel,
+    encoded: Encoded,
+    limits: Tensor,
+    actor: Actor | None = None,
+    noise: Noise | None = None,
+    previous: Tensor | None = None,
 ) -> list[Hypothesis]:
-    """Decode every row of `encoded` until it says eos or reaches its limit [B]."""
+    """Decode every row of `encoded` until it says eos or reaches its limit [B].
+
+    A row whose `first_state` is of the middle of an output goes on from there, behind its `previous` word [B].
+    """
     device = encoded.first_state.device
     total, steps = len(limits), int(limits.max())
     ids = torch.full((total, steps), EOS, dtype=torch.int64, device=device)  # [B, T]
@@ -61,7 +69,8 @@ def decode_rows(
 
     rows = torch.arange(total, device=device)  # which rows of the batch are still being decoded
     state = encoded.first_state
-    previous = torch.full((total,), BOS, dtype=torch.int64, device=device)
+    if previous is None:
+        previous = torch.full((total,), BOS, dtype=torch.int64, device=device)
     for step in range(1, steps + 1):
         output = model.step(previous, state, encoded, actor, None if noise is None else noise(step, rows))
         best, previous = output.logits.max(dim=1)

@@ -210,7 +210,7 @@ def _train_supervised(
     observer.resume(state)
     with observer.showing(how.rounds * how.max_steps):
         supervised.train(
-            state, data.model, data.round_corpus, how, settings.max_tokens, settings.seed, data.measure, observer
+            state, data.model, data.round_lessons, how, settings.max_tokens, settings.seed, data.measure, observer
         )
     return state
 
@@ -349,9 +349,12 @@ def describe_method(settings: ActorTraining) -> str:
     if settings.method == "supervised":
         how = settings.supervised
         rounds = f", {how.rounds} rounds" if how.rounds > 1 else ""
-        by = "consensus targets" if how.choice == "consensus" else "targets"
         dropout = f", dropout {how.dropout:g}" if how.dropout else ""
         more = f", {how.recombined} recombined sentences" if how.recombined else ""
+        if how.choice == "lookahead":
+            tried = f"{how.candidates} words within {how.nearness:g} nats"
+            return f"supervised by looking ahead, {tried}{rounds}{dropout}{more}"
+        by = "consensus targets" if how.choice == "consensus" else "targets"
         return f"supervised, {how.loss} loss, {by} within {how.delta:g} nats of {how.nbest}-best{rounds}{dropout}{more}"
     if settings.method == "join":
         parts = ", ".join(f"{count} × {table}" for table, count in settings.join.parts.items())

@@ -26,9 +26,12 @@ from training.policy.actor import PlainActor, model_for
 from training.policy.actor_file import load_actor
 from training.policy.dev import DevScores, DevSet
 from training.policy.dpg_training import ScoredLists
+from training.policy.lookahead import Crossroads, look_ahead, stored_crossroads
 from training.policy.nbest import NBest, stored_nbest
 from training.policy.objectives import Objective
 from training.policy.progress import counting
+from training.policy.returns import Minibatch, TrueReturns
+from training.policy.supervised import Lessons
 from training.policy.targets import (
     Floats,
     Targets,
@@ -175,18 +178,61 @@ class ActorData:
     @cached_property
     def _first_targets(self) -> Targets:
         """The targets among the frozen model's own hypotheses."""
-        lists = self.nbest()
-        return self._targets(lists, self._scores(lists, self.settings.supervised.choice, is_stored=True), "references")
+        lists, choice = self.nbest(), self.settings.supervised.choice
+        assert choice != "lookahead"  # the config has seen to it
+        return self._targets(lists, self._scores(lists, choice, is_stored=True), "references")
 
-    def round_corpus(self, number: int, state: ActorState) -> TokenCorpus:
+    def round_lessons(self, number: int, state: ActorState) -> Lessons:
         """The pairs of one round: what the objective likes best of the n-best lists and of what the actor says."""
+        choice = self.settings.supervised.choice
+        if choice == "lookahead":
+            choices = self._crossroads(number, state.best_actor())
+            return Lessons(choices.as_corpus(self.corpus, self.indices), choices)
         candidates = self.nbest()
         for earlier in range(1, number + 1):
             # The actor's own outputs of every round so far; those of this round are decoded now.
             candidates = candidates.with_more(self._own_outputs(earlier, state.best_actor()))
-        scores = self._scores(candidates, self.settings.supervised.choice, is_stored=number == 0)
+        scores = self._scores(candidates, choice, is_stored=number == 0)
         targets = self._targets(candidates, scores, f"round {number + 1}")
-        return pseudo_corpus(self.corpus, self.indices, candidates, targets)
+        return Lessons(pseudo_corpus(self.corpus, self.indices, candidates, targets))
+
+    def _crossroads(self, number: int, actor: PlainActor) -> Crossroads:
+        """Where other words would have led: from greedy outputs in the first round, then from the actor's."""
+        how, acting = self.settings.supervised, actor if number else None
+        sources = self.source_ids()
+        source_texts, references = self.texts()
+        returns = TrueReturns(self.objective, self.model, self.target.decode_many)
+
+        def look(first: int, part: Sequence[Sequence[int]]) -> Crossroads:
+            def judge(numbers: Sequence[int], outputs: Sequence[Sequence[int]], is_cut: Sequence[bool]) -> list[float]:
+                rows = [first + number for number in numbers]
+                texts = [source_texts[row] for row in rows], [references[row] for row in rows]
+                batch = Minibatch([sources[row] for row in rows], [], *texts)
+                return returns(batch, outputs, is_cut).squeeze(1).tolist()
+
+            return look_ahead(
+                self.model, part, judge,
+                limits=self.limits, actor=acting, candidates=how.candidates, nearness=how.nearness,
+            )  # fmt: skip
+
+        with counting(self.console, "looking ahead", len(sources)) as advance:
+            return stored_crossroads(self._crossroads_folder(number), sources, look, advance)
+
+    def _crossroads_folder(self, number: int) -> Path:
+        """The first round's is shared by all actors of the objective; later ones are an actor's own."""
+        if number:
+            return self.run.path / "nbest" / self._round_name(str(number))
+        how = self.settings.supervised
+        key = json.dumps(
+            [
+                "lookahead", how.candidates, how.nearness, self.objective.name, self.settings.objective_options,
+                vars(self.limits), _digest(self.run.model.read_bytes()),
+            ],
+            sort_keys=True,
+        )  # fmt: skip
+        name = f"lookahead-{_digest(key.encode(), *map(bytes_of, self.source_ids()))}"
+        # An objective of one's own may be another one tomorrow under the same name.
+        return self.run.path / "nbest" / (self._round_name("0") if ":" in self.objective.name else name)
 
     def _targets(self, candidates: NBest, scores: Floats, when: str) -> Targets:
         """The hypotheses with the best scores, as the options say."""

@@ -9,7 +9,7 @@ from training.decoding.greedy import greedy
 from training.decoding.hypothesis import LengthLimits
 from training.policy.actor import build_actor
 from training.policy.dev import DevScores
-from training.policy.supervised import start, train
+from training.policy.supervised import Lessons, start, train
 
 LIMITS = LengthLimits(ratio=0.0, extra=8, maximum=200)
 SOURCES = [[4 + i % 7, 4 + (i * i) % 5, *[5] * (i % 4), 3] for i in range(30)]
@@ -74,7 +74,7 @@ def test_the_actor_learns_to_say_the_second_best(second_best, loss, variant):
     notes = Notes()
     state = start(actor, config)
     corpus = corpus_of(sources, targets)
-    train(state, model, lambda number, now: corpus, config, 12, 1, lambda one: scores(share(one)), notes)
+    train(state, model, lambda number, now: Lessons(corpus), config, 12, 1, lambda one: scores(share(one)), notes)
     assert notes.looks[0].dev.objective < 0.3
     assert share(state.best_actor()) == state.best_look.dev.objective > 0.5
     assert [look.update for look in notes.looks] == [0, 50, 100, 150]
@@ -88,7 +88,7 @@ def train_with_script(tiny_model, script, **options):
     notes = Notes()
     state = start(build_actor(model.sizes, "plain", 4, False, 0), config)
     corpus = corpus_of(SOURCES, [[5, 6, EOS]] * len(SOURCES))
-    train(state, model, lambda number, now: corpus, config, 12, 1, lambda one: scores(next(given)), notes)
+    train(state, model, lambda number, now: Lessons(corpus), config, 12, 1, lambda one: scores(next(given)), notes)
     return state, notes
 
 
@@ -127,10 +127,10 @@ def test_an_interrupted_round_goes_on_with_the_batches_it_would_have_seen(tiny_m
 
     first = start(build_actor(model.sizes, "plain", 4, False, 0), config)
     with pytest.raises(InterruptedError):
-        train(first, model, lambda number, now: corpus, config, 12, 1, lambda one: scores(0.3), Interrupting())
+        train(first, model, lambda number, now: Lessons(corpus), config, 12, 1, lambda one: scores(0.3), Interrupting())
     second = start(build_actor(model.sizes, "plain", 4, False, 0), config)
     second.load_dict(torch.load(tmp_path / "state.pt", weights_only=True))
-    train(second, model, lambda number, now: corpus, config, 12, 1, lambda one: scores(0.3), Notes())
+    train(second, model, lambda number, now: Lessons(corpus), config, 12, 1, lambda one: scores(0.3), Notes())
     assert second.update == whole.update == 12
     for name, tensor in whole.optimizer.state_dict()["state"][0].items():
         torch.testing.assert_close(tensor, second.optimizer.state_dict()["state"][0][name], rtol=0, atol=0)
@@ -146,7 +146,7 @@ def test_dropout_is_in_the_model_while_the_actor_learns_and_gone_afterwards(seco
     for dropout in (0.0, 0.4, 0.4):
         state = start(build_actor(model.sizes, "plain", 4, sees_previous_word=True, seed=0), Supervised())
         config = Supervised(dropout=dropout, batch_tokens=400, max_steps=5, evaluate_every=5)
-        train(state, model, lambda number, now: corpus, config, 12, 1, growth, Notes())
+        train(state, model, lambda number, now: Lessons(corpus), config, 12, 1, growth, Notes())
         assert not model.training
         assert model.dropout == 0.0
         outputs.append(state.actor.output.weight)

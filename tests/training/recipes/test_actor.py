@@ -233,3 +233,29 @@ def test_policy_gradient_may_be_measured_against_the_models_own_consensus(run, t
         assert scores == pytest.approx([sentence_chrf(text, reference) for text in texts])
     train_actor(tiny_config, run, "mine", settings, console=quiet)
     assert "returns against chosen targets" in facts_of(run, "mine")["method"]
+
+
+def test_an_actor_may_be_taught_by_looking_ahead(run, tiny_config, quiet):
+    how = QUICK | {"choice": "lookahead", "candidates": 3, "nearness": 2.0, "recombined": 25, "rounds": 2}
+    train_actor(tiny_config, run, "mine", quick(objective="perplexity", supervised=how), console=quiet)
+    facts = facts_of(run, "mine")
+    assert facts["method"] == ("supervised by looking ahead, 3 words within 2 nats, 2 rounds, 25 recombined sentences")
+    # What the model itself leads to is kept for other actors; what this one led to is not.
+    assert [folder.name.partition("-")[0] for folder in (run.path / "nbest").iterdir()] == ["lookahead"]
+    # Against a reference it works for any objective.
+    how = QUICK | {"choice": "lookahead"}
+    train_actor(tiny_config, run, "other", quick(supervised=how), console=quiet)
+    assert facts_of(run, "other")["objective"] == "chrf"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"variant": "recurrent"}, "memory of a recurrent actor is not kept"),
+        ({"method": "dpg", "dpg": QUICK_DPG | {"reference": "target"}}, 'has no targets for dpg.reference = "target"'),
+        ({"supervised": QUICK | {"choice": "lookahead", "recombined": 25}}, "no reference to hold chrf against"),
+    ],
+)
+def test_looking_ahead_where_it_cannot_be_done_is_refused(changes, problem):
+    with pytest.raises(ValueError, match=problem):
+        quick(**({"supervised": QUICK | {"choice": "lookahead"}} | changes))
