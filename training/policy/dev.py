@@ -70,4 +70,5 @@ class DevSet:
             model, self.source_ids, outputs, truncated=[one.is_truncated for one in hypotheses]
         )
         means = [sum(row) / max(1, len(row)) for row in token_scores]
-        return Translations(self.sources, self.decode(outputs), self.references, means), token_scores
+        counts = [len(row) for row in token_scores]
+        return Translations(self.sources, self.decode(outputs), self.references, means, counts), token_scores

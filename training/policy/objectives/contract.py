@@ -16,13 +16,15 @@ class Translations:
     references: Sequence[str]
     # Mean token log-probability of each hypothesis under the frozen model, for objectives that ask for it.
     mean_log_probabilities: Sequence[float] | None = None
+    token_counts: Sequence[int] | None = None  # of each hypothesis, eos included: what those means are over
 
     def __post_init__(self) -> None:
         counts = [len(self.sources), len(self.hypotheses), len(self.references)]
-        if self.mean_log_probabilities is not None:
-            counts.append(len(self.mean_log_probabilities))
+        counts += [len(column) for column in (self.mean_log_probabilities, self.token_counts) if column is not None]
         if len(set(counts)) != 1:
-            raise ObjectiveError(f"{counts} sources, hypotheses, references (and log-probabilities): give one of each")
+            raise ObjectiveError(
+                f"{counts} sources, hypotheses, references (and log-probabilities, token counts): give one of each"
+            )
 
     def __len__(self) -> int:
         return len(self.hypotheses)

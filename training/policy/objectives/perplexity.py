@@ -18,3 +18,10 @@ class NegativePerplexity(Objective):
         if translations.mean_log_probabilities is None:
             raise ObjectiveError("perplexity needs the log-probabilities of the frozen model, and none were given")
         return list(translations.mean_log_probabilities)
+
+    def corpus_score(self, translations: Translations) -> float:
+        """Over all tokens of the set, as perplexity is reported; over sentences where nobody counted tokens."""
+        scores, counts = self.score(translations), translations.token_counts
+        if counts is None:
+            return super().corpus_score(translations)
+        return sum(score * count for score, count in zip(scores, counts, strict=True)) / max(1, sum(counts))

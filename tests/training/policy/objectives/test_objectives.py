@@ -120,3 +120,13 @@ def test_a_function_with_a_third_parameter_sees_the_sources_and_its_options():
 def test_a_function_that_does_not_honour_the_contract_is_refused_when_it_is_loaded(path, message):
     with pytest.raises(ObjectiveError, match=message):
         load_objective(path)
+
+
+def test_the_perplexity_of_a_set_is_over_its_tokens():
+    texts = ["a", "b c"]
+    objective = load_objective("perplexity")
+    counted = Translations(texts, texts, texts, mean_log_probabilities=[-0.2, -0.8], token_counts=[2, 4])
+    assert objective.corpus_score(counted) == pytest.approx((2 * -0.2 + 4 * -0.8) / 6)
+    assert objective.corpus_score(Translations(texts, texts, texts, [-0.2, -0.8])) == pytest.approx(-0.5)
+    with pytest.raises(ObjectiveError, match="give one of each"):
+        Translations(texts, texts, texts, [-0.2, -0.8], token_counts=[2])
