@@ -11,7 +11,6 @@ Shapes:  N sentences · B of a batch · T steps · L tokens of all outputs, in o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -23,11 +22,10 @@ from training.decoding.batches import SourceBatch, device_of, evaluating, source
 from training.decoding.greedy import decode_rows, row_limits
 from training.decoding.hypothesis import LengthLimits
 from training.decoding.rollout import rollout
-from training.nmt.checkpoint import write_atomically
 from training.nmt.model import TranslationModel
 from training.policy.actor import PlainActor
+from training.policy.shards import Shard
 
-SHARD_SENTENCES = 1000
 BATCH_TOKENS = 2500  # of sources; each becomes some ten rows
 
 # The objective of outputs (ids without eos), each of the sentence with the number beside it; whether it was cut.
@@ -35,7 +33,7 @@ Judge = Callable[[Sequence[int], Sequence[Sequence[int]], Sequence[bool]], list[
 
 
 @dataclass(frozen=True)
-class Crossroads:
+class Crossroads(Shard):
     """Greedy outputs, and at each of their steps the words that might have been said."""
 
     lengths: NDArray[np.int32]  # [N] tokens of each output, eos included; 0 where it was cut at the length limit
@@ -44,11 +42,6 @@ class Crossroads:
 
     def __len__(self) -> int:
         return len(self.lengths)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence["Crossroads"]) -> "Crossroads":
-        """The sentences of all parts, one part after the other."""
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__))
 
     @cached_property
     def stakes(self) -> float:
@@ -174,32 +167,3 @@ def _endings(
             endings[place] = (int(words[place]), *one.ids)
             is_cut[place] = one.is_truncated
     return endings, is_cut
-
-
-def stored_crossroads(
-    folder: Path,
-    sources: Sequence[Sequence[int]],
-    look: Callable[[int, Sequence[Sequence[int]]], Crossroads],
-    on_progress: Callable[[int], None] = lambda _: None,
-) -> Crossroads:
-    """The crossroads of `sources`, looking only for the shards that `folder` does not hold yet.
-
-    `look` is given the number of the first of the sentences and the sentences.
-    """
-    shards = []
-    for number, start in enumerate(range(0, len(sources), SHARD_SENTENCES)):
-        path, part = folder / f"{number:05d}.npz", sources[start : start + SHARD_SENTENCES]
-        if not path.exists():
-            _write(path, look(start, part))
-        with np.load(path) as arrays:
-            shards.append(Crossroads(**{name: arrays[name] for name in Crossroads.__dataclass_fields__}))
-        on_progress(len(part))
-    return Crossroads.concatenate(shards)
-
-
-def _write(path: Path, shard: Crossroads) -> None:
-    def save(temporary: Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez(file, **{name: getattr(shard, name) for name in Crossroads.__dataclass_fields__})
-
-    write_atomically(path, save)

@@ -1,28 +1,22 @@
 """The frozen model's n-best lists of the training text: searched for once, used for every objective.
 
-A store is a folder of shards (`00000.npz`, …) of consecutive sentences.  Each shard is written under a temporary name
-and renamed, so a search that was killed goes on with the first shard that is missing.
-
 Shapes:  N sentences · J hypotheses of all sentences, in order · L tokens of all hypotheses, in order
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from training.decoding.hypothesis import Hypothesis
-from training.nmt.checkpoint import write_atomically
-
-SHARD_SENTENCES = 1000
+from training.policy.shards import Shard
 
 Search = Callable[[Sequence[Sequence[int]]], list[list[Hypothesis]]]
 
 
 @dataclass(frozen=True)
-class NBest:
+class NBest(Shard):
     """Hypotheses of many sentences, best first within a sentence."""
 
     counts: NDArray[np.int32]  # [N] hypotheses of each sentence
@@ -65,11 +59,6 @@ class NBest:
             np.array([token for one in flat for token in one.ids], np.int32),
         )
 
-    @classmethod
-    def concatenate(cls, parts: Sequence["NBest"]) -> "NBest":
-        """The sentences of all parts, one part after the other."""
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__))
-
     def with_more(self, other: "NBest") -> "NBest":
         """The same sentences with the other's hypotheses behind their own; what a sentence has already is left out."""
         own, more = self.lists(), other.lists()
@@ -86,31 +75,3 @@ class NBest:
             for ids, total, cut in zip(self.outputs(), self.log_probabilities, self.is_truncated, strict=True)
         ]
         return [flat[start : start + count] for start, count in zip(self.starts, self.counts, strict=True)]
-
-
-def stored_nbest(
-    folder: Path, sources: Sequence[Sequence[int]], search: Search, on_progress: Callable[[int], None] = lambda _: None
-) -> NBest:
-    """Return the n-best lists of `sources`, searching only for the shards that `folder` does not hold yet."""
-    shards = []
-    for number, start in enumerate(range(0, len(sources), SHARD_SENTENCES)):
-        path = folder / f"{number:05d}.npz"
-        part = sources[start : start + SHARD_SENTENCES]
-        if not path.exists():
-            _write(path, NBest.of(search(part)))
-        shards.append(_read(path))
-        on_progress(len(part))
-    return NBest.concatenate(shards)
-
-
-def _write(path: Path, shard: NBest) -> None:
-    def save(temporary: Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez(file, **vars(shard))
-
-    write_atomically(path, save)
-
-
-def _read(path: Path) -> NBest:
-    with np.load(path) as arrays:
-        return NBest(**{name: arrays[name] for name in NBest.__dataclass_fields__})

@@ -26,8 +26,8 @@ from training.policy.actor import PlainActor, model_for
 from training.policy.actor_file import load_actor
 from training.policy.dev import DevScores, DevSet
 from training.policy.dpg_training import ScoredLists
-from training.policy.lookahead import Crossroads, look_ahead, stored_crossroads
-from training.policy.nbest import NBest, stored_nbest
+from training.policy.lookahead import Crossroads, look_ahead
+from training.policy.nbest import NBest, Search
 from training.policy.objectives import Objective
 from training.policy.progress import counting
 from training.policy.returns import Minibatch, TrueReturns
@@ -216,7 +216,7 @@ class ActorData:
             )  # fmt: skip
 
         with counting(self.console, "looking ahead", len(sources)) as advance:
-            return stored_crossroads(self._crossroads_folder(number), sources, look, advance)
+            return Crossroads.stored(self._crossroads_folder(number), sources, look, advance)
 
     def _crossroads_folder(self, number: int) -> Path:
         """The first round's is shared by all actors of the objective; later ones are an actor's own."""
@@ -300,9 +300,10 @@ class ActorData:
     def _round_name(self, number: str) -> str:
         return f"own-{_digest(self.settings.model_dump_json().encode())}-{number}"
 
-    def _stored(self, what: str, name: str, sources: list[list[int]], search: object) -> NBest:
+    def _stored(self, what: str, name: str, sources: list[list[int]], search: Search) -> NBest:
+        folder = self.run.path / "nbest" / name
         with counting(self.console, what, len(sources)) as advance:
-            return stored_nbest(self.run.path / "nbest" / name, sources, search, advance)  # type: ignore[arg-type]
+            return NBest.stored(folder, sources, lambda _, part: NBest.of(search(part)), advance)
 
     def actor_to_start_from(self, name: str, actor: PlainActor) -> dict[str, Tensor]:
         """The weights of another actor of the run, which must have the shape of this one."""

@@ -11,7 +11,7 @@ from training.decoding.hypothesis import LengthLimits
 from training.decoding.scoring import score_under_model
 from training.policy.actor import build_actor
 from training.policy.dev import DevScores
-from training.policy.lookahead import Crossroads, look_ahead, stored_crossroads
+from training.policy.lookahead import Crossroads, look_ahead
 from training.policy.losses import regret_loss
 from training.policy.supervised import Lessons, start, train
 
@@ -109,7 +109,7 @@ def test_decoding_goes_on_from_the_middle_of_an_output(model):
 
 
 def test_shards_that_are_there_are_not_looked_for_again(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("training.policy.lookahead.SHARD_SENTENCES", 12)
+    monkeypatch.setattr("training.policy.shards.SHARD_SENTENCES", 12)
     judge, asked = mean_log_probability(model, SOURCES), []
 
     def look(first, part):
@@ -121,9 +121,9 @@ def test_shards_that_are_there_are_not_looked_for_again(model, tmp_path, monkeyp
             limits=LIMITS, actor=None, candidates=3, nearness=1.0,
         )  # fmt: skip
 
-    whole = stored_crossroads(tmp_path, SOURCES, look)
+    whole = Crossroads.stored(tmp_path, SOURCES, look)
     (tmp_path / "00001.npz").unlink()
-    again = stored_crossroads(tmp_path, SOURCES, look)
+    again = Crossroads.stored(tmp_path, SOURCES, look)
     assert asked == [0, 12, 24, 12]
     for name in ("lengths", "candidates", "returns"):
         assert np.array_equal(getattr(whole, name), getattr(again, name))

@@ -3,7 +3,7 @@ import pytest
 
 from training.corpus.cache import TokenCorpus
 from training.decoding.hypothesis import Hypothesis
-from training.policy.nbest import NBest, stored_nbest
+from training.policy.nbest import NBest
 from training.policy.objectives import Objective
 from training.policy.targets import choose_targets, consensus_scores, level_lengths, pseudo_corpus
 
@@ -94,7 +94,7 @@ def test_the_pairs_of_the_chosen_targets_make_a_corpus():
 
 
 def test_lists_are_searched_for_once_and_resumed_at_the_first_missing_shard(tmp_path, monkeypatch):
-    monkeypatch.setattr("training.policy.nbest.SHARD_SENTENCES", 2)
+    monkeypatch.setattr("training.policy.shards.SHARD_SENTENCES", 2)
     calls = []
 
     def search(part):
@@ -105,9 +105,9 @@ def test_lists_are_searched_for_once_and_resumed_at_the_first_missing_shard(tmp_
 
     sources = [[4], [5, 6], [7]]
     with pytest.raises(KeyboardInterrupt):
-        stored_nbest(tmp_path, sources, search)
-    found = stored_nbest(tmp_path, sources, search)
-    again = stored_nbest(tmp_path, sources, search)
+        NBest.stored(tmp_path, sources, lambda _, part: NBest.of(search(part)))
+    found = NBest.stored(tmp_path, sources, lambda _, part: NBest.of(search(part)))
+    again = NBest.stored(tmp_path, sources, lambda _, part: NBest.of(search(part)))
     assert calls == [[[4], [5, 6]], [[7]], [[7]]]
     for nbest in (found, again):
         assert nbest.outputs() == [[4], [], [5, 6], [], [7], []]
