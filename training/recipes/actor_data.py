@@ -187,6 +187,7 @@ class ActorData:
         choice = self.settings.supervised.choice
         if choice == "lookahead":
             choices = self._crossroads(number, state.best_actor())
+            self._refuse_nothing(int(np.count_nonzero(choices.lengths)), len(choices))
             return Lessons(choices.as_corpus(self.corpus, self.indices), choices)
         candidates = self.nbest()
         for earlier in range(1, number + 1):
@@ -239,17 +240,21 @@ class ActorData:
         how, alpha = self.settings.supervised, self.config.decoding.length_alpha
         levelled = level_lengths(candidates, scores, how.delta, alpha) if how.level else scores
         targets = choose_targets(candidates, levelled, how.delta, alpha)
-        if not len(targets.sentences):
-            raise TrainingError(
-                f"all hypotheses of all {len(candidates):,} sentences were cut at the length limit, so that there is "
-                "nothing to learn from: train the model for longer, or raise decoding.max_length"
-            )
+        self._refuse_nothing(len(targets.sentences), len(candidates))
         self.console.print(
             f"{when}: {len(targets.sentences):,} targets, {how.choice} "
             f"{scores[targets.hypotheses].mean():.4f}; the model's own best {scores[candidates.starts].mean():.4f}",
             highlight=False,
         )
         return targets
+
+    @staticmethod
+    def _refuse_nothing(usable: int, sentences: int) -> None:
+        if not usable:
+            raise TrainingError(
+                f"all hypotheses of all {sentences:,} sentences were cut at the length limit, so that there is "
+                "nothing to learn from: train the model for longer, or raise decoding.max_length"
+            )
 
     def _scores(self, candidates: NBest, choice: Choice, is_stored: bool) -> Floats:
         """What is good about each hypothesis; kept beside the n-best lists for the next actor of the same objective."""

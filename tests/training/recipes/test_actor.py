@@ -119,14 +119,15 @@ def test_a_finished_actor_is_not_trained_again_unless_told_to(run, tiny_config, 
     assert facts_of(run, "mine")["seed"] == 2
 
 
-def test_a_model_that_never_ends_its_sentences_is_no_teacher(tiny_run, tiny_config, tmp_path, quiet):
+@pytest.mark.parametrize("choice", ["objective", "lookahead"])
+def test_a_model_that_never_ends_its_sentences_is_no_teacher(tiny_run, tiny_config, tmp_path, quiet, choice):
     shutil.copytree(tiny_run.path, tmp_path / "run")
     endless = RunFolder.of(tiny_config, tmp_path / "run")
     weights = load_file(endless.model)
     weights["output.bias"][EOS] = -1e6
     save_file(weights, endless.model)
     with pytest.raises(TrainingError, match="cut at the length limit"):
-        train_actor(tiny_config, endless, "mine", quick(), console=quiet)
+        train_actor(tiny_config, endless, "mine", quick(supervised=QUICK | {"choice": choice}), console=quiet)
 
 
 def test_a_wrong_objective_is_refused_before_anything_is_loaded(tmp_path, tiny_config, quiet):
