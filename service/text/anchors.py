@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from service.text.opaque import Span
 
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]", re.UNICODE)
+_MARKS = frozenset(".,;:!?…)]}")  # that want no space before them
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,16 @@ def set_down(translation: str, sentence: str, anchors: Sequence[Anchor], escape:
             left = right
         text = _apart(text, anchor.literal) if left > end else text + anchor.literal
         end = left
-        if anchor.has_space_after and not translation[end : end + 1].isspace() and end < len(translation):
+        if anchor.has_space_after and _takes_space(translation[end : end + 1], sentence[anchor.offset :]):
             text += " "
     return _apart(text, escape(translation[end:]))
+
+
+def _takes_space(follower: str, source_rest: str) -> bool:
+    """Whether the space behind an anchor goes before this character: not before a mark, unless it was so before."""
+    if not follower or follower.isspace():
+        return False
+    return follower not in _MARKS or source_rest.lstrip()[:1] in _MARKS
 
 
 def _apart(left: str, right: str) -> str:

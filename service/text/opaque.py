@@ -23,6 +23,10 @@ _VERBATIM = re.compile(
             r"(?<![\w.+\-])[\w.+\-]++@[\w\-]++(?:\.[\w\-]++)+",  # e-mail
             r"(?<![\w.@\-])[\w.\-]+\.(?:" + _DOMAINS + r")(?![\w\-])(?:/(?:[^\s<>\"]*[\w/])?)?",  # example.org/a
             r"`[^`\n]+`",
+            r"</?[A-Za-z][\w:\-]*+(?:\s[^<>]*+)?/?>",  # <b>, </a>: markup in what is called plain text
+            r"&(?:[A-Za-z]\w{1,30}|#\d{1,7}|#x[\dA-Fa-f]{1,6});",  # &amp;
+            r"\$?\{\{?[\w.:\-]{1,80}\}\}?",  # {name}, {{count}}, ${HOME}: places that a program fills
+            r"(?<![\w%])%(?:\(\w{1,80}\)|\d{1,2}\$)?[sd](?!\w)",  # %s, %(name)s, %1$d
             r"(?<!\w)[A-Za-z]:\\(?:[^\s<>\"|?*]*[\w\\])?",
             r"(?<![\w./\\\-~])[\w./\\\-~]+\.(?i:" + _EXTENSIONS + r")(?!\w)",  # report.pdf, src/main.py
             r"(?<![\w./\\\-~<])(?:~|\.{1,2})?(?:/[\w.+\-]*\w)+/?",  # /usr/bin, ~/notes
@@ -38,7 +42,7 @@ _VERBATIM = re.compile(
 # Places where a line may be broken, or must not be, and signs of an encoding: of the source, and of no use elsewhere.
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]+")
 # What all of it has something of, and most sentences have not.
-_HINT = re.compile("[/\\\\`_@#\\d\u00ad\u200b\u2060\ufeff]|\\.\\w|\\(\\)")
+_HINT = re.compile("[/\\\\`_@#<&{%\\d\u00ad\u200b\u2060\ufeff]|\\.\\w|\\(\\)")
 _ZERO_WIDTH_JOINER = "\u200d"
 
 Knows = Callable[[str], bool]

@@ -22,6 +22,9 @@ BREAK = re.compile(r"([\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+)")
 # the front a bullet or a number of a list.
 _FRONT = re.compile(r"\s*(?:(?:[-*+•‣◦▪·–—>#]+|\(?\d{1,3}[.)])\s+)*", re.UNICODE)
 
+# sentencex sees the end of a sentence where the next one begins with a letter: not in "How much? 12.50 euros."
+_BEFORE_NUMBER = re.compile(r"(?<=[?!])(\s+)(?=\d)")
+
 # Where an over-long sentence may be cut, best first: after a clause, after a comma, between two words.
 _CUTS = (re.compile(r"[;:!?.…—]\s+"), re.compile(r",\s+|[،、，；：。！？]\s*"), re.compile(r"\s+"))
 
@@ -83,7 +86,9 @@ def cut_long(sentence: str, count: TokenCount, limit: int) -> list[str]:
 def _sentences(line: str, language: str) -> list[str]:
     """sentencex, guarded: should it ever lose a character, the line stays whole."""
     pieces: list[str] = sentencex.segment(language, line)
-    return pieces if "".join(pieces) == line else [line]
+    if "".join(pieces) != line:
+        return [line]
+    return [part for piece in pieces for part in _BEFORE_NUMBER.split(piece)]
 
 
 def _cut_near_middle(sentence: str) -> int:

@@ -121,3 +121,19 @@ def test_what_stood_before_a_comma_does_not_stick_to_a_word() -> None:
     text, anchors = lift(sentence, spans)
     assert text == "The role of, the system."
     assert "RAPEX" in set_down("Die Rolle des Systems", text, anchors).split()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "translation", "expected"),
+    [
+        (
+            "Click <b>here</b> to continue.",
+            "Klicken Sie hier, um weiterzugehen.",
+            "Klicken Sie <b>hier</b>, um weiterzugehen.",
+        ),
+        ("Done 😀 .", "Fertig.", "Fertig 😀 ."),
+    ],
+)
+def test_a_space_comes_before_a_mark_only_where_it_was(sentence: str, translation: str, expected: str) -> None:
+    text, anchors = lift(sentence, find_spans(sentence, knows))
+    assert set_down(translation, text, anchors) == expected

@@ -30,6 +30,10 @@ def copied(sentence: str, glossary: Glossary | None = None) -> list[str]:
         ("Frag @anna_k nach #Wetter.", ["@anna_k", "#Wetter"]),
         ("Nimm v2.10.3 oder V1.0.", ["v2.10.3", "V1.0"]),
         ("Die Rechnung AB-12345 für COVID-19.", ["AB-12345", "COVID-19"]),
+        ('Sag <b>ja</b>, <a href="/x">hier</a><br/>.', ["<b>", "</b>", '<a href="/x">', "</a>", "<br/>"]),
+        ("Tom &amp; Mary &#8211; sie&nbsp;da.", ["&amp;", "&#8211;", "&nbsp;"]),
+        ("Hallo {name}, {0} von {{item.count}} in ${HOME}!", ["{name}", "{0}", "{{item.count}}", "${HOME}"]),
+        ("Du hast %d von %1$s, %(name)s.", ["%d", "%1$s", "%(name)s"]),
     ],
 )
 def test_what_is_written_to_be_copied_is_found(sentence: str, found: list[str]) -> None:
@@ -48,7 +52,8 @@ def test_what_is_written_to_be_copied_is_found(sentence: str, found: list[str]) 
         "Platz #1 um 18:30 @ 5 Uhr, Nr. 12.",
         "NATO UND EU SIND LAUT.",
         "Ein Wert (etwa) von 1.299,99.",
-        "Sag <b>ja</b>!",
+        "5 < 7 und 8 > 3, a<b und {eine Menge} von {Tom, Mary}.",
+        "20 %der Leute, 100%sicher, R&D; das ist es.",
     ],
 )
 def test_what_people_say_is_left_to_the_model(sentence: str) -> None:

@@ -50,6 +50,15 @@ def test_abbreviations_do_not_end_a_sentence():
     assert sentences("Mr. Smith met Dr. Jones. They talked.") == ["Mr. Smith met Dr. Jones.", "They talked."]
 
 
+def test_a_question_ends_before_a_number_too():
+    assert sentences("How much? 12.50 euros. Really! 3 of them?") == [
+        "How much?",
+        "12.50 euros.",
+        "Really!",
+        "3 of them?",
+    ]
+
+
 def test_bullets_and_list_numbers_are_kept_out_of_sentences():
     assert sentences("- apples\n* pears\n1. plums\n(2) figs") == ["apples", "pears", "plums", "figs"]
 
