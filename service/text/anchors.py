@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from service.text.opaque import Span
 
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]", re.UNICODE)
+_OPENING, _CLOSING = ("<", "["), ("</", "](")  # tags, and Markdown's links
 _MARKS = frozenset(".,;:!?…)]}")  # that want no space before them
 
 
@@ -146,11 +147,11 @@ def _places(anchors: Sequence[Anchor], sentence: str, translation: str) -> list[
         else:
             place = round(align(boundary - 1)) + 1
         place = max(place, places[-1] if places else 0)
-        if anchor.literal.startswith("</") and opened:
+        if anchor.literal.startswith(_CLOSING) and opened:
             opener = opened.pop()
             if anchors[opener].offset < anchor.offset:  # there was something between the tags, so there should be again
                 place = max(place, places[opener] + 1)
-        elif anchor.literal.startswith("<"):
+        elif anchor.literal.startswith(_OPENING):
             opened.append(index)
             if boundary < len(spans):
                 place = min(place, max(len(target_words) - 1, places[-1] if places else 0))

@@ -19,6 +19,9 @@ _DOMAINS = (
 _VERBATIM = re.compile(
     "|".join(
         (
+            r"\[(?=[^\[\]\n]{1,300}+\]\()|\]\([^()\s]{1,2000}+\)",  # [text](address), of which the text is translated
+            # $x$ and $E = mc^2$, but not $5 and $10
+            r"\$(?=\w\$|[^$\n]{0,300}?[\\^_{}=])(?=\S)[^$\n]{1,300}(?<=\S)\$(?!\d)",
             r"(?:https?://|www\.)[^\s<>\"]*[\w/]",
             r"(?<![\w.+\-])[\w.+\-]++@[\w\-]++(?:\.[\w\-]++)+",  # e-mail
             r"(?<![\w.@\-])[\w.\-]+\.(?:" + _DOMAINS + r")(?![\w\-])(?:/(?:[^\s<>\"]*[\w/])?)?",  # example.org/a
@@ -35,6 +38,7 @@ _VERBATIM = re.compile(
             r"(?<!\w)[A-Za-z]\w*\(\)",
             r"(?<![\w@#&/])[@#][^\W\d_]\w*",  # @somebody, #something
             r"(?<![\w.])[vV]\d++(?:\.\d++)+",  # v1.2
+            r"(?<=[ \u00a0])[ \u00a0]+",  # spaces behind a space, which would be words to the model
             r"(?<![\w\-])(?=[\d\-]*[A-Z])(?=[A-Z\-]*\d[A-Z\-]*\d)[A-Z\d]++(?:-[A-Z\d]++)*+(?![\w\-])",  # AB-1234
         )
     )
@@ -42,7 +46,7 @@ _VERBATIM = re.compile(
 # Places where a line may be broken, or must not be, and signs of an encoding: of the source, and of no use elsewhere.
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]+")
 # What all of it has something of, and most sentences have not.
-_HINT = re.compile("[/\\\\`_@#<&{%\\d\u00ad\u200b\u2060\ufeff]|\\.\\w|\\(\\)")
+_HINT = re.compile("[/\\\\`_@#<&{%$\\d\u00ad\u200b\u2060\ufeff]|[ \u00a0]{2}|\\.\\w|\\(\\)|\\]\\(")
 _ZERO_WIDTH_JOINER = "\u200d"
 
 Knows = Callable[[str], bool]

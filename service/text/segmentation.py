@@ -9,7 +9,7 @@ letter in it.  Joining all segments gives the text that was split, whatever the 
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import sentencex
@@ -17,6 +17,11 @@ import sentencex
 # Line breaks and tabs, which part cells, are never moved, so a sentence never spans one.  \v \f \x1c-\x1e \x85 and the
 # Unicode separators are breaks for str.splitlines, and inside a sentence no tokeniser keeps them.
 BREAK = re.compile(r"([\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+)")
+
+# Between fences is code, and between the bars of a table's row are cells (Markdown).
+_FENCED = re.compile(r"(^ {0,3}```[^`\n]*\n.*?^ {0,3}```[^\n]*$)", re.MULTILINE | re.DOTALL)
+_ROW = re.compile(r"\s*\|.*\|\s*")
+_BAR = re.compile(r"(\|)")
 
 # What may stand before the first or after the last word of a sentence without being part of it: white space, and at
 # the front a bullet or a number of a list.
@@ -47,8 +52,8 @@ def split(text: str, language: str, count: TokenCount, limit: int, keeps_lines: 
     break is a space like any other, so there `keeps_lines` is False.
     """
     segments: list[Segment] = []
-    for line in BREAK.split(text) if keeps_lines else [text]:
-        if not has_letter(line):
+    for line, is_running in _running_text(text) if keeps_lines else [(text, True)]:
+        if not is_running or not has_letter(line):
             _append(segments, line)
             continue
         for piece in _sentences(line, language):
@@ -73,6 +78,17 @@ def rejoin(segments: Sequence[Segment], translations: Iterable[str]) -> str:
 def has_letter(text: str) -> bool:
     """Whether there is anything to translate: numbers, punctuation and emoji mean the same everywhere."""
     return any(character.isalpha() for character in text)
+
+
+def _running_text(text: str) -> Iterator[tuple[str, bool]]:
+    """Lines and cells, with what is between them, and whether sentences may be found there: not in code."""
+    for index, block in enumerate(_FENCED.split(text)):
+        if index % 2:
+            yield block, False
+            continue
+        for line in BREAK.split(block):
+            for cell in _BAR.split(line) if _ROW.fullmatch(line) else [line]:
+                yield cell, True
 
 
 def cut_long(sentence: str, count: TokenCount, limit: int) -> list[str]:

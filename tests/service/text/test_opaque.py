@@ -33,6 +33,11 @@ def copied(sentence: str, glossary: Glossary | None = None) -> list[str]:
         ('Sag <b>ja</b>, <a href="/x">hier</a><br/>.', ["<b>", "</b>", '<a href="/x">', "</a>", "<br/>"]),
         ("Tom &amp; Mary &#8211; sie&nbsp;da.", ["&amp;", "&#8211;", "&nbsp;"]),
         ("Hallo {name}, {0} von {{item.count}} in ${HOME}!", ["{name}", "{0}", "{{item.count}}", "${HOME}"]),
+        (
+            "Ein [Link](https://example.org/a_b) und [noch (einer)](x.md).",
+            ["[", "](https://example.org/a_b)", "[", "](x.md)"],
+        ),
+        (r"Es gilt $E = mc^2$, wo $m$ die Masse ist, und $\alpha$.", ["$E = mc^2$", "$m$", r"$\alpha$"]),
         ("Du hast %d von %1$s, %(name)s.", ["%d", "%1$s", "%(name)s"]),
     ],
 )
@@ -53,6 +58,7 @@ def test_what_is_written_to_be_copied_is_found(sentence: str, found: list[str]) 
         "NATO UND EU SIND LAUT.",
         "Ein Wert (etwa) von 1.299,99.",
         "5 < 7 und 8 > 3, a<b und {eine Menge} von {Tom, Mary}.",
+        "Ich habe $5 und $10, also 5$ oder A$ [und mehr] (vielleicht).",
         "20 %der Leute, 100%sicher, R&D; das ist es.",
     ],
 )
@@ -64,6 +70,13 @@ def test_soft_hyphens_and_other_invisible_signs_are_dropped_and_words_stay_whole
     sentence = "Die Kin\u00adder\u200b spie\u00adlen."
     spans = find_spans(sentence, lambda cluster: True)
     assert lift(sentence, spans) == ("Die Kinder spielen.", [])
+
+
+def test_several_spaces_are_read_as_one() -> None:
+    sentence = "Ich  habe \u00a0 viele      Wörter."
+    text, anchors = lift(sentence, find_spans(sentence, lambda cluster: True))
+    assert text == "Ich habe viele Wörter."
+    assert [anchor.literal for anchor in anchors] == [" ", "\u00a0 ", " " * 5]
 
 
 def test_an_address_loses_what_cannot_be_seen() -> None:

@@ -94,3 +94,12 @@ def test_cells_between_tabs_are_sentences_of_their_own():
     segments = split("\tApple\tpear tree\t12", "en", words, 100)
     assert [segment.text for segment in segments if segment.is_sentence] == ["Apple", "pear tree"]
     assert rejoin(segments, ["Apfel", "Birnbaum"]) == "\tApfel\tBirnbaum\t12"
+
+
+def test_code_between_fences_is_kept():
+    text = "Look:\n```python\nprint('hello there')\n```\nThat was all. ```not a fence``` here."
+    assert sentences(text) == ["Look:", "That was all.", "```not a fence``` here."]
+
+
+def test_cells_of_a_table_are_sentences_of_their_own():
+    assert sentences("| Name | Age |\n|---|:-:|\n| my cat | 3 |\na | b") == ["Name", "Age", "my cat", "a | b"]
