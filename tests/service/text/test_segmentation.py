@@ -83,8 +83,10 @@ def test_a_long_word_is_cut_anyway_but_not_before_an_accent():
 
 @pytest.mark.parametrize(
     "unit",
-    ["a. ", "A. ", "word ", ".", "(", '"a. ', "!?", "\n", "1\n", "a-", "a@", "é\u0301", "😀"]
-    + ["```", "```\n", "```a\n", "|", "| ", "|\n", "|a|\n", "? ", "? 1"],
+    [
+        *("a. ", "A. ", "word ", ".", "(", '"a. ', "!?", "\n", "1\n", "a-", "a@", "é\u0301", "😀"),
+        *("```", "```\n", "```a\n", "|", "| ", "|\n", "|a|\n", "? ", "? 1"),
+    ],
 )
 def test_splitting_takes_linear_time(unit):
     started = time.process_time()
