@@ -124,6 +124,11 @@ class ActorTraining(Section):
     sees_previous_word: bool = Field(
         default=False, description="feed the previous word's embedding too, as in the paper's text"
     )
+    place: Literal["before", "after"] = Field(
+        default="before",
+        description="nudge the state that the recurrence receives, as in the paper, or the one that it returns, which "
+        "is a third of the work in a served step",
+    )
     min_tokens: Positive = Field(
         default=1, description="training pairs shorter than this many subwords, on either side, are left out"
     )
@@ -187,4 +192,10 @@ class ActorTraining(Section):
     def noise_leaves_a_memory_alone(self) -> Self:
         if self.method == "dpg" and self.variant == "recurrent":
             raise ValueError("dpg puts noise on the state, where a recurrent actor keeps its memory; use supervised")
+        return self
+
+    @model_validator(mode="after")
+    def a_memory_travels_before_the_recurrence(self) -> Self:
+        if self.place == "after" and self.variant == "recurrent":
+            raise ValueError('a recurrent actor keeps its memory in the state that it nudges; use place = "before"')
         return self

@@ -20,7 +20,7 @@ from training.decoding.batches import SourceBatch, device_of, evaluating, even, 
 from training.decoding.greedy import row_limits
 from training.decoding.hypothesis import LengthLimits
 from training.decoding.scoring import shifted_targets
-from training.nmt.model import Actor, Encoded, TranslationModel
+from training.nmt.model import Actor, Encoded, TranslationModel, move
 
 # Rows that have ended leave the batch once they are this share of it.  Each time, the graph keeps a copy of the
 # encodings of those that stay, so this bounds the copies to four times the first.
@@ -156,10 +156,11 @@ def _move(
     """Context, action and next state; the same as the model's step, without its logits."""
     context, _ = model.attend(state, encoded)
     action = None if actor is None else actor(state, context, model.target_embedding(previous))
-    nudged = state if action is None else state + action
+    moved = action
     if noise is not None:
-        nudged = nudged + F.pad(noise, (0, state.shape[1] - noise.shape[1]))  # an actor's memory stays undisturbed
-    return context, action, model.advance(nudged, previous, context)
+        noise = F.pad(noise, (0, state.shape[1] - noise.shape[1]))  # an actor's memory stays undisturbed
+        moved = noise if action is None else action + noise
+    return context, action, move(model, state, previous, context, moved, actor)
 
 
 class Recorder:

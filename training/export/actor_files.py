@@ -46,11 +46,11 @@ def _why_not(path: Path) -> str | None:
 
 def read_actor(path: Path, sizes: Sizes) -> ActorFacts:
     """Read one actor; what its JSON does not say is left to defaults, except objective and method."""
+    facts = _read_facts(path.with_suffix(".json"))
     try:
-        weights = actor_weights(path.stem, load_file(path), sizes)
+        weights = actor_weights(path.stem, load_file(path), sizes, acts_after=facts.get("place") == "after")
     except (OSError, SafetensorError) as error:
         raise ExportError(f"{path} cannot be read: {error}") from None
-    facts = _read_facts(path.with_suffix(".json"))
     missing = [key for key in ("objective", "method") if not facts.get(key)]
     if missing:
         raise ExportError(f"{path.with_suffix('.json')} does not say the actor's {' and '.join(missing)}")

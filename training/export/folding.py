@@ -4,24 +4,44 @@ The context vector c is used linearly everywhere (GRU input, readout, the actors
 taken once per source position, in the encoder, and the step attends over the products: the *values* of the contract.
 The previous word is used linearly everywhere too, so its products are a table with a row for each word.
 
-Columns of values and of the target table, in this order:   r 0:H · u H:2H · n 2H:3H · readout R · actors U
+Columns of values and of the target table, in this order:
+
+    r 0:H · u H:2H · actors that act after the recurrence, as gates · n H · readout R · actors that act before it
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from training.export.weights import ActorWeights, Array, ModelWeights
+from training.export.weights import ALWAYS_ON, ActorWeights, Array, ModelWeights, Sizes
 
-PAD_GATE = 1e4
+PAD_GATE = ALWAYS_ON
 """Pre-activation that closes a GRU: its update gate becomes exactly 1, so a padding position copies the state."""
+
+
+def before(actors: Sequence[ActorWeights]) -> list[ActorWeights]:
+    """Return the actors that act on what the recurrence receives."""
+    return [actor for actor in actors if not actor.acts_after]
+
+
+def after(actors: Sequence[ActorWeights]) -> list[ActorWeights]:
+    """Return the actors that act on what the recurrence returns, as gates."""
+    return [actor.as_gates() for actor in actors if actor.acts_after]
 
 
 def value_weight(model: ModelWeights, actors: Sequence[ActorWeights]) -> Array:
     """Return the weight [W, A] from an annotation to its folded value."""
     H, A = model.sizes.decoder, model.sizes.annotation
-    parts = [model["decoder.context.weight"], model["readout.context.weight"]]
-    return np.concatenate(parts + [actor.hidden[:, H : H + A] for actor in actors])
+    gates = model["decoder.context.weight"]
+    return np.concatenate(
+        [
+            gates[: 2 * H],
+            *(actor.hidden[:, H : H + A] for actor in after(actors)),
+            gates[2 * H :],
+            model["readout.context.weight"],
+            *(actor.hidden[:, H : H + A] for actor in before(actors)),
+        ]
+    )
 
 
 def word_table(model: ModelWeights, actors: Sequence[ActorWeights]) -> tuple[Array, Array]:
@@ -30,16 +50,24 @@ def word_table(model: ModelWeights, actors: Sequence[ActorWeights]) -> tuple[Arr
     Every bias of the step that can move here does; only the candidate gate's state bias cannot, since it is
     multiplied by the reset gate.
     """
-    H, A, E = model.sizes.decoder, model.sizes.annotation, model.sizes.embedding
-    state_bias = model["decoder.state_bias"].copy()
-    state_bias[2 * H :] = 0
-    weights = [model["decoder.word.weight"], model["readout.word.weight"]]
-    biases = [model["decoder.input_bias"] + state_bias, model["readout.bias"]]
-    for actor in actors:
-        sees_word = actor.sees_previous_word(model.sizes)
-        weights.append(actor.hidden[:, H + A :] if sees_word else np.zeros((actor.units, E), np.float32))
-        biases.append(actor.bias)
+    H = model.sizes.decoder
+    gates, input_bias, state_bias = (model[f"decoder.{name}"] for name in ("word.weight", "input_bias", "state_bias"))
+    parts = [
+        (gates[: 2 * H], input_bias[: 2 * H] + state_bias[: 2 * H]),
+        *(_word_part(actor, model.sizes) for actor in after(actors)),
+        (gates[2 * H :], input_bias[2 * H :]),
+        (model["readout.word.weight"], model["readout.bias"]),
+        *(_word_part(actor, model.sizes) for actor in before(actors)),
+    ]
+    weights, biases = zip(*parts, strict=True)
     return np.concatenate(weights), np.concatenate(biases)
+
+
+def _word_part(actor: ActorWeights, sizes: Sizes) -> tuple[Array, Array]:
+    """Return the weight [U, E] on the previous word, zeros for an actor that does not see it, and the bias [U]."""
+    seen = actor.hidden[:, sizes.decoder + sizes.annotation :]
+    sees_word = actor.sees_previous_word(sizes)
+    return seen if sees_word else np.zeros((len(actor.bias), sizes.embedding), np.float32), actor.bias
 
 
 def source_embedding(model: ModelWeights, pad_id: int) -> Array:

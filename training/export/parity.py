@@ -37,13 +37,16 @@ class TorchActor:
 
     def __init__(self, actor: ActorWeights) -> None:
         self._hidden, self._bias, self._output = map(torch.from_numpy, (actor.hidden, actor.bias, actor.output))
+        self.acts_after = actor.acts_after
         self._largest: list[Tensor] = []
 
     def __call__(self, state: Tensor, context: Tensor, word: Tensor) -> Tensor:
         """Return the action [B, H] for states [B, H], contexts [B, A] and embedded previous words [B, E]."""
         observation = torch.cat([state, context, word], dim=1)[:, : self._hidden.shape[1]]
         action = torch.tanh(observation @ self._hidden.T + self._bias) @ self._output.T
-        self._largest.append((state + action).abs().amax(dim=1))
+        # After the recurrence, the next state is what it has nudged, and comes here at the next step.
+        nudged = state if self.acts_after else state + action
+        self._largest.append(nudged.abs().amax(dim=1))
         return action
 
     def state_range(self) -> float:

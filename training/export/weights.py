@@ -15,6 +15,8 @@ from training.errors import ExportError
 
 Array = NDArray[np.float32]
 
+ALWAYS_ON = 1e4
+"""Pre-activation at which a σ is exactly 1."""
 ACTOR_PARAMETERS = {"hidden.weight", "hidden.bias", "output.weight"}
 
 
@@ -93,17 +95,33 @@ class ModelWeights:
 class ActorWeights:
     """One actor:  action = output · tanh(hidden · [z; c (; previous embedding)] + bias).
 
-    hidden [U, H + A (+ E)] · bias [U] · output [H, U]
+    hidden [U, H + A (+ E)] · bias [U] · output [H, U].  The action is added to the state that the recurrence receives,
+    or (`acts_after`) to the one that it returns.
     """
 
     name: str
     hidden: Array
     bias: Array
     output: Array
+    acts_after: bool = False
 
     @property
     def units(self) -> int:
-        return int(self.bias.shape[0])
+        """Columns of the gain that are this actor's."""
+        return int(self.bias.shape[0]) + self.acts_after
+
+    def as_gates(self) -> "ActorWeights":
+        """The same actor with σ in place of tanh, since a σ is what the recurrence's gates have anyway.
+
+        tanh(x) = 2 σ(2x) − 1:  the last unit is always on, and takes the ones away.
+        """
+        _, inputs = self.hidden.shape
+        return ActorWeights(
+            self.name,
+            np.concatenate([2 * self.hidden, np.zeros((1, inputs), np.float32)]),
+            np.concatenate([2 * self.bias, np.array([ALWAYS_ON], np.float32)]),
+            np.concatenate([2 * self.output, -self.output.sum(axis=1, keepdims=True)], axis=1),
+        )
 
     def sees_previous_word(self, sizes: Sizes) -> bool:
         return self.hidden.shape[1] == sizes.decoder + sizes.annotation + sizes.embedding
@@ -141,7 +159,7 @@ def model_weights(state: Mapping[str, Any]) -> ModelWeights:
     return ModelWeights(sizes, arrays, is_tied)
 
 
-def actor_weights(name: str, state: Mapping[str, Any], sizes: Sizes) -> ActorWeights:
+def actor_weights(name: str, state: Mapping[str, Any], sizes: Sizes, *, acts_after: bool = False) -> ActorWeights:
     """Check one actor's arrays against the model it nudges."""
     if set(state) != ACTOR_PARAMETERS:
         raise ExportError(
@@ -165,7 +183,7 @@ def actor_weights(name: str, state: Mapping[str, Any], sizes: Sizes) -> ActorWei
         )
     if not all(np.isfinite(array).all() for array in (hidden, bias, output)):
         raise ExportError(f"actor {name!r} holds NaN or infinity: its training diverged; train it again")
-    return ActorWeights(name, hidden, bias, output)
+    return ActorWeights(name, hidden, bias, output, acts_after)
 
 
 def rounded_to_half(model: ModelWeights) -> ModelWeights:
@@ -186,7 +204,13 @@ def random_weights(sizes: Sizes, seed: int = 0, scale: float = 0.1) -> ModelWeig
 
 
 def random_actor(
-    name: str, units: int, sizes: Sizes, seed: int = 0, scale: float = 0.1, sees_previous_word: bool = False
+    name: str,
+    units: int,
+    sizes: Sizes,
+    seed: int = 0,
+    scale: float = 0.1,
+    sees_previous_word: bool = False,
+    acts_after: bool = False,
 ) -> ActorWeights:
     """Return an actor of random weights, for graphs that need one before any is trained."""
     generator = np.random.default_rng(seed)
@@ -196,7 +220,7 @@ def random_actor(
         "hidden.bias": generator.normal(0, scale, units),
         "output.weight": generator.normal(0, scale, (sizes.decoder, units)),
     }
-    return actor_weights(name, state, sizes)
+    return actor_weights(name, state, sizes, acts_after=acts_after)
 
 
 def unit_ranges(actors: Sequence[ActorWeights]) -> dict[str, tuple[int, int]]:

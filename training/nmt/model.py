@@ -1,7 +1,8 @@
 """The translation model: a bi-GRU encoder, additive attention and a GRU decoder (Bahdanau et al. 2015).
 
 The paper writes  p(y_t | y_<t, X) ∝ exp g(y_t, z_t)  with  z_t = f(z_{t-1}, y_{t-1}, e_t(X)).  Here `attend` is e_t,
-`advance` is f and `read` is g; an actor acts between the first two, on the state that f receives.
+`advance` is f and `read` is g; an actor acts on the state that f receives, as in the paper, or on the one that f
+returns (`move`).
 
 Shapes:  B batch · S source length · T target length · E embedding · N encoder units · A annotation = 2N ·
          H decoder state · K attention key · R readout · V vocabulary
@@ -19,7 +20,8 @@ from training.nmt.dropout import dropout
 from training.nmt.gates import gru
 from training.nmt.recurrence import attentional_gru, bidirectional_gru
 
-# An actor maps (state [B, H], context [B, A], embedding of the previous word [B, E]) to an action [B, H].
+# An actor maps (state [B, H], context [B, A], embedding of the previous word [B, E]) to an action [B, H].  One that
+# acts after the recurrence has a true attribute `acts_after`.
 Actor = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 # Not -inf: a fully padded row would become NaN and poison the batch.
@@ -59,7 +61,7 @@ class StepOutput(NamedTuple):
     logits: Tensor  # [B, V]
     state: Tensor  # [B, H], z_t
     context: Tensor  # [B, A], e_t
-    action: Tensor | None  # [B, H], what was added to z_{t-1}
+    action: Tensor | None  # [B, H], what was added to z_{t-1}, or to z_t by an actor that acts after the recurrence
 
 
 def linear(inputs: Tensor, weight: Tensor, bias: Tensor | None, product_dtype: torch.dtype) -> Tensor:
@@ -231,13 +233,12 @@ class TranslationModel(nn.Module):
         actor: Actor | None = None,
         noise: Tensor | None = None,
     ) -> StepOutput:
-        """One step of decoding, with the actor's action and noise [B, H] added to z_{t-1} where given."""
+        """One step of decoding, with the actor's action and noise [B, H] added to the state where given."""
         context, _ = self.attend(state, encoded)
         action = None if actor is None else actor(state, context, self.target_embedding(previous_ids))
         if noise is not None:
             action = noise if action is None else action + noise
-        nudged = state if action is None else state + action
-        next_state = self.advance(nudged, previous_ids, context)
+        next_state = move(self, state, previous_ids, context, action, actor)
         return StepOutput(self.read(next_state, previous_ids, context), next_state, context, action)
 
     # -- teacher forcing -----------------------------------------------------------------------------------------
@@ -294,3 +295,19 @@ class TranslationModel(nn.Module):
         if self.training and self.word_dropout:
             embedded = embedded * dropout(torch.ones_like(ids, dtype=embedded.dtype), self.word_dropout).unsqueeze(2)
         return embedded
+
+
+def move(
+    model: TranslationModel,
+    state: Tensor,
+    previous_ids: Tensor,
+    context: Tensor,
+    action: Tensor | None,
+    actor: Actor | None,
+) -> Tensor:
+    """z_t [B, H] with the actor's action a_t [B, H]:  f(z_{t-1} + a_t, …),  or after it  f(z_{t-1}, …) + a_t."""
+    if action is None:
+        return model.advance(state, previous_ids, context)
+    if getattr(actor, "acts_after", False):
+        return model.advance(state, previous_ids, context) + action
+    return model.advance(state + action, previous_ids, context)

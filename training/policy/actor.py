@@ -7,6 +7,9 @@ Every actor's output layer is zero at the start, so that an untrained actor is e
     gated       a = σ(g · x + b) A2 tanh(A1 x + b1)                 may choose not to act
     recurrent   a = A2 m_t,  m_t = GRU(m_{t-1}, x)                  remembers what it saw
 
+Where it acts:  z_t = f(z_{t-1} + a_t, …) before the recurrence, as in the paper, or z_t = f(z_{t-1}, …) + a_t after it.
+The second costs a served step a third of the first, since its hidden units are then a few more gates of the GRU.
+
 Shapes:  B batch · H decoder state · A annotation · E embedding · U hidden units · X observation = H + A (+ E)
 """
 
@@ -20,11 +23,14 @@ from training.nmt.model import Actor as ActorFunction
 from training.nmt.model import Encoded, ModelSizes, StepOutput, TranslationModel
 
 Variant = Literal["plain", "gated", "recurrent", "constant"]
+Place = Literal["before", "after"]
 EXPORTABLE: tuple[Variant, ...] = ("plain", "constant")
 
 
 class PlainActor(nn.Module):
     """One tanh layer, and a linear one without bias: zero hidden units are exactly no action."""
+
+    acts_after = False
 
     def __init__(self, state: int, annotation: int, embedding: int, hidden: int, sees_previous_word: bool) -> None:
         super().__init__()
@@ -135,19 +141,24 @@ class MemoryModel(TranslationModel):
         return state[:, : -self.memory].contiguous()
 
 
-def build_actor(sizes: ModelSizes, variant: Variant, hidden: int, sees_previous_word: bool, seed: int) -> PlainActor:
+def build_actor(
+    sizes: ModelSizes, variant: Variant, hidden: int, sees_previous_word: bool, seed: int, place: Place = "before"
+) -> PlainActor:
     """A new actor for a model of these sizes that does not act yet, the same one for the same seed."""
+    shape = (sizes.decoder, 2 * sizes.encoder, sizes.embedding)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return new_actor((sizes.decoder, 2 * sizes.encoder, sizes.embedding), variant, hidden, sees_previous_word)
+        return new_actor(shape, variant, hidden, sees_previous_word, place)
 
 
-def new_actor(shape: tuple[int, int, int], variant: Variant, hidden: int, sees_previous_word: bool) -> PlainActor:
+def new_actor(
+    shape: tuple[int, int, int], variant: Variant, hidden: int, sees_previous_word: bool, place: Place = "before"
+) -> PlainActor:
     """The same from the sizes of state, annotation and embedding alone."""
-    if variant == "constant":
-        return ConstantActor(*shape)
     builders = {"plain": PlainActor, "gated": GatedActor, "recurrent": RecurrentActor}
-    return builders[variant](*shape, hidden, sees_previous_word)
+    actor = ConstantActor(*shape) if variant == "constant" else builders[variant](*shape, hidden, sees_previous_word)
+    actor.acts_after = place == "after"
+    return actor
 
 
 def model_for(model: TranslationModel, actor: nn.Module) -> TranslationModel:

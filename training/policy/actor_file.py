@@ -15,8 +15,8 @@ from training.policy.actor import PlainActor, new_actor
 def save_actor(path: Path, actor: PlainActor, facts: dict[str, Any]) -> None:
     """Write the weights to `path` (*.safetensors) and the facts beside it.
 
-    The facts name `variant`, `hidden` and `sees_previous_word`, from which `load_actor` builds the network, and
-    `objective`, `optimises`, `method` and `gains`, which a bundle's manifest repeats.
+    The facts name `variant`, `hidden`, `sees_previous_word` and `place`, from which `load_actor` builds the network,
+    and `objective`, `optimises`, `method` and `gains`, which a bundle's manifest repeats.
     """
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in actor.state_dict().items()}
     write_atomically(path, lambda temporary: save_file(weights, temporary))
@@ -53,7 +53,8 @@ def load_actor(path: Path, sizes: ModelSizes | None = None) -> PlainActor:
                 f"{sizes.decoder} and shows {expected}; it was trained on another model"
             )
     # How what it sees is divided into state, context and word does not matter to the shapes.
-    actor = new_actor((state, seen - state, 0), facts["variant"], facts["hidden"], sees_previous_word=False)
+    shape, place = (state, seen - state, 0), facts.get("place", "before")  # older files do not say: there was but one
+    actor = new_actor(shape, facts["variant"], facts["hidden"], sees_previous_word=False, place=place)
     actor.sees_previous_word = facts["sees_previous_word"]
     actor.load_state_dict(weights)
     return actor.eval().requires_grad_(False)

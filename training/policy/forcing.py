@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from training.nmt.gates import GateDerivatives, gru_in_place, tanh_in_place
-from training.nmt.model import MASKED, Encoded, TranslationModel
+from training.nmt.model import MASKED, Encoded, TranslationModel, move
 from training.nmt.recurrence import gate_gradients
 from training.policy.actor import ConstantActor, MemoryModel, PlainActor
 
@@ -45,7 +45,7 @@ def force_stepwise(model: TranslationModel, actor: PlainActor, encoded: Encoded,
     for previous in target_inputs.unbind(1):
         context, _ = model.attend(state, encoded)
         action = actor(state, context, model.target_embedding(previous))
-        state = model.advance(state + action, previous, context)
+        state = move(model, state, previous, context, action, actor)
         states.append(state)
         contexts.append(context)
         actions.append(action.detach())
@@ -85,6 +85,7 @@ def _force_fast(model: TranslationModel, actor: PlainActor, encoded: Encoded, ta
         model.attention.energy,
         on_state,
         actor.output.weight,
+        actor.acts_after,
     )
     contexts = torch.bmm(alignments.transpose(0, 1), encoded.annotations)  # [B, T, A]
     by_time = readout.state(states) + readout.word(words)
@@ -99,6 +100,8 @@ class NudgedGru(torch.autograd.Function):
 
     α_t = softmax(v · tanh(W_q z_{t-1} + k_s))      h_t = tanh(A_z z_{t-1} + Σ_s α_ts A_c annotation_s + word_t)
     z̃_{t-1} = z_{t-1} + A_2 h_t                     z_t = GRU(z̃_{t-1}, word gates_t + Σ_s α_ts value_s)
+
+    An actor that acts after the recurrence has  z_t = GRU(z_{t-1}, …) + A_2 h_t  instead.
     """
 
     @staticmethod
@@ -117,6 +120,7 @@ class NudgedGru(torch.autograd.Function):
         energy: Tensor,
         on_state: Tensor,
         output_weight: Tensor,
+        acts_after: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the states [T, B, H], the alignments [T, B, S] and the actor's hidden units [T, B, U].
 
@@ -128,7 +132,7 @@ class NudgedGru(torch.autograd.Function):
         units, (length, key), hidden_units = gates // 3, keys.shape[1:], on_state.shape[0]
         states = word_gates.new_empty(steps + 1, batch, units)
         states[0] = first_state
-        nudged = word_gates.new_empty(steps, batch, units)
+        received = states[:-1] if acts_after else word_gates.new_empty(steps, batch, units)  # what the GRU starts from
         hiddens = word_gates.new_empty(steps, batch, hidden_units)
         reset_update = word_gates.new_empty(steps, batch, 2 * units)
         new = word_gates.new_empty(steps, batch, units)
@@ -148,13 +152,17 @@ class NudgedGru(torch.autograd.Function):
             attended = torch.bmm(alignments[t].unsqueeze(1), values).squeeze(1)  # [B, 3H + U]
             torch.add(joint[:, key:], attended[:, gates:], out=hiddens[t])
             tanh_in_place(hiddens[t].add_(word_hidden[t]))
-            torch.addmm(states[t], hiddens[t], output_weight_t, out=nudged[t])
-            state_gates = torch.addmm(bias, nudged[t], weight_t)
+            if not acts_after:
+                torch.addmm(states[t], hiddens[t], output_weight_t, out=received[t])
+            state_gates = torch.addmm(bias, received[t], weight_t)
             new_gate[t] = state_gates[:, 2 * units :]
             input_gates = attended[:, :gates].add_(word_gates[t])
-            states[t + 1] = gru_in_place(input_gates, state_gates, nudged[t], reset_update[t], new[t])
+            states[t + 1] = gru_in_place(input_gates, state_gates, received[t], reset_update[t], new[t])
+            if acts_after:
+                states[t + 1].addmm_(hiddens[t], output_weight_t)
+        ctx.acts_after = acts_after
         ctx.save_for_backward(
-            states, nudged, hiddens, reset_update, new, new_gate, sigmoids, alignments,
+            states, received, hiddens, reset_update, new, new_gate, sigmoids, alignments,
             values, weight, query_weight, energy, on_state, output_weight,
         )  # fmt: skip
         ctx.mark_non_differentiable(hiddens)
@@ -164,28 +172,32 @@ class NudgedGru(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_alignments: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         (
-            states, nudged, hiddens, reset_update, new, new_gate, sigmoids, alignments,
+            states, received, hiddens, reset_update, new, new_gate, sigmoids, alignments,
             values, weight, query_weight, energy, on_state, output_weight,
         ) = ctx.saved_tensors  # fmt: skip
         (steps, batch, units), key, hidden_units = new.shape, sigmoids.shape[3], hiddens.shape[2]
         gates = 3 * units
-        by = GateDerivatives.of(reset_update, new, new_gate, nudged)
+        by = GateDerivatives.of(reset_update, new, new_gate, received)
         reset, update = reset_update[..., :units], reset_update[..., units:]
         slope_of_hiddens = 1 - hiddens * hiddens
         grad_inputs = new.new_empty(batch, gates + hidden_units)  # of what was attended to: gates and actor's part
         grad_state_gates = new.new_empty(batch, gates)
         grad_joint = new.new_empty(batch, key + hidden_units)
         grad_hiddens = new.new_empty(steps, batch, hidden_units)
-        grad_nudged = new.new_empty(steps, batch, units)
+        grad_actions = new.new_empty(steps, batch, units)
         joint_weight = torch.cat([query_weight, on_state])
         values_t, energy4 = values.transpose(1, 2), 4 * energy
         carried = torch.zeros_like(states[0])
         for t in reversed(range(steps)):
             grad = torch.add(grad_states[t], carried)
             gate_gradients(grad, by, t, reset[t], grad_inputs[:, :gates], grad_state_gates)
+            if ctx.acts_after:
+                grad_actions[t] = grad  # ∂a = ∂z
             # ∂z̃ = u ∘ ∂z + Wᵀ ∂gates
-            torch.addmm(grad.mul_(update[t]), grad_state_gates, weight, out=grad_nudged[t])
-            torch.mm(grad_nudged[t], output_weight, out=grad_hiddens[t]).mul_(slope_of_hiddens[t])
+            grad_received = torch.addmm(grad.mul_(update[t]), grad_state_gates, weight)
+            if not ctx.acts_after:
+                grad_actions[t] = grad_received  # ∂a = ∂z̃
+            torch.mm(grad_actions[t], output_weight, out=grad_hiddens[t]).mul_(slope_of_hiddens[t])
             grad_inputs[:, gates:] = grad_joint[:, key:] = grad_hiddens[t]
             # (A row times a matrix: the matrix times a column is ten times slower in a CPU's batched product.)
             grad_alignment = torch.baddbmm(grad_alignments[t].unsqueeze(1), grad_inputs.unsqueeze(1), values_t).squeeze(
@@ -197,7 +209,7 @@ class NudgedGru(torch.autograd.Function):
             slopes = torch.addcmul(sigmoids[t], sigmoids[t], sigmoids[t], value=-1)
             through_energies = torch.bmm(grad_energies.unsqueeze(1), slopes).squeeze(1)
             torch.mul(through_energies, energy4, out=grad_joint[:, :key])
-            carried = torch.addmm(grad_nudged[t], grad_joint, joint_weight)
+            carried = torch.addmm(grad_received, grad_joint, joint_weight)
         flat_hiddens = grad_hiddens.view(steps * batch, hidden_units)
         return (
             None,
@@ -212,5 +224,6 @@ class NudgedGru(torch.autograd.Function):
             None,
             None,
             flat_hiddens.t() @ states[:-1].reshape(steps * batch, units),
-            grad_nudged.view(steps * batch, units).t() @ hiddens.view(steps * batch, hidden_units),
+            grad_actions.view(steps * batch, units).t() @ hiddens.view(steps * batch, hidden_units),
+            None,
         )

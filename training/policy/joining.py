@@ -22,6 +22,8 @@ def join(actors: Sequence[PlainActor], gain: float = 1.0) -> PlainActor:
     for actor in actors:
         if type(actor) not in (PlainActor, ConstantActor) or actor.hidden.in_features != first.hidden.in_features:
             raise TrainingError("only plain actors that see the same can be joined: give all the same inputs")
+        if actor.acts_after != first.acts_after:
+            raise TrainingError("only actors that act in the same place can be joined: give all the same `place`")
     joined = PlainActor(
         state=first.output.out_features,
         annotation=first.hidden.in_features - first.output.out_features,  # with the word behind it, where it is seen
@@ -29,6 +31,7 @@ def join(actors: Sequence[PlainActor], gain: float = 1.0) -> PlainActor:
         hidden=sum(actor.output.in_features for actor in actors),
         sees_previous_word=first.sees_previous_word,
     )
+    joined.acts_after = first.acts_after
     with torch.no_grad():
         joined.hidden.weight.copy_(torch.cat([actor.hidden.weight for actor in actors]))
         joined.hidden.bias.copy_(torch.cat([actor.hidden.bias for actor in actors]))

@@ -170,7 +170,8 @@ def train_actor(
         raise TrainingError(f"{run.actor(name)} is finished already; --restart trains it anew, --name another one")
     model, _ = load_model(run.path)
     data = ActorData(config, run, settings, model, objective, console)
-    actor = build_actor(model.sizes, settings.variant, settings.hidden, settings.sees_previous_word, settings.seed)
+    shape = (settings.variant, settings.hidden, settings.sees_previous_word)
+    actor = build_actor(model.sizes, *shape, settings.seed, settings.place)
     console.print(
         f"{name}: {objective.optimises} · {settings.method} · {settings.variant} actor of "
         f"{sum(parameter.numel() for parameter in actor.parameters()):,} parameters · {len(data.indices):,} pairs",
@@ -308,6 +309,7 @@ def _finish(
         "variant": settings.variant,
         "hidden": state.actor.output.in_features,
         "sees_previous_word": state.actor.sees_previous_word,
+        "place": "after" if state.actor.acts_after else "before",
         "seed": settings.seed,
         "gains": [
             {

@@ -313,13 +313,16 @@ class ActorData:
     def actor_to_start_from(self, name: str, actor: PlainActor) -> dict[str, Tensor]:
         """The weights of another actor of the run, which must have the shape of this one."""
         path = self.run.actor(name)
-        weights, expected = load_actor(path, self.model.sizes).state_dict(), actor.state_dict()
+        other = load_actor(path, self.model.sizes)
+        weights, expected = other.state_dict(), actor.state_dict()
         shapes, wanted = ({key: tuple(value.shape) for key, value in part.items()} for part in (weights, expected))
         if shapes != wanted:
             raise TrainingError(
                 f"dpg.start = {name!r}: {path} has the weights {shapes}, this actor needs {wanted}; "
                 "give both the same variant, hidden and sees_previous_word"
             )
+        if other.acts_after != actor.acts_after:
+            raise TrainingError(f"dpg.start = {name!r}: {path} acts in another place; give both the same place")
         return weights
 
     # -- the dev set -----------------------------------------------------------------------------------------------

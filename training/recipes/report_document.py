@@ -173,7 +173,8 @@ def _provenance(one: Learnt) -> str:
     first, best = (training.get(key, float("nan")) for key in ("dev_objective_at_start", "dev_objective"))
     return (
         f"- `{one.name}`: {facts['objective']}, {facts['method']}; {facts['variant']}, {facts['hidden']} units"
-        f"{', sees the previous word' if facts['sees_previous_word'] else ''}; seed {facts.get('seed')}; "
+        f"{', sees the previous word' if facts['sees_previous_word'] else ''}"
+        f"{', acts after the recurrence' if facts.get('place') == 'after' else ''}; seed {facts.get('seed')}; "
         f"{training.get('pairs', 0):,} pairs, {training.get('updates')} updates (best {training.get('best_update')}), "
         f"{one.cpu_minutes:.1f} CPU minutes; dev {facts['objective']} {first:.4f} → {best:.4f}"
         f"{'; collapsed ' + str(training['collapses']) + ' times' if training.get('collapses') else ''}"

@@ -32,12 +32,17 @@ def model(torch_model: TranslationModel) -> ModelWeights:
     return model_weights({name: tensor.numpy() for name, tensor in torch_model.state_dict().items()})
 
 
-@pytest.fixture(scope="session")
-def actors() -> list[ActorWeights]:
+@pytest.fixture(scope="session", params=["before", "after"])
+def actors(request: pytest.FixtureRequest) -> list[ActorWeights]:
+    """The two actors, acting before the recurrence or after it."""
+    return two_actors(acts_after=request.param == "after")
+
+
+def two_actors(acts_after: bool) -> list[ActorWeights]:
     """Two actors of different widths; the second sees the previous word."""
     return [
-        random_actor("first", 6, SIZES, seed=1, scale=0.15),
-        random_actor("second", 3, SIZES, seed=2, scale=0.15, sees_previous_word=True),
+        random_actor("first", 6, SIZES, seed=1, scale=0.15, acts_after=acts_after),
+        random_actor("second", 3, SIZES, seed=2, scale=0.12, sees_previous_word=True, acts_after=acts_after),
     ]
 
 
@@ -49,8 +54,9 @@ def sessions(model: ModelWeights, actors: Sequence[ActorWeights]) -> Callable[[Q
 
 
 @pytest.fixture
-def facts(model: ModelWeights, actors: Sequence[ActorWeights]) -> BundleFacts:
+def facts(model: ModelWeights) -> BundleFacts:
     """What a manifest of the random model with both actors says."""
+    actors = two_actors(acts_after=False)
     return BundleFacts(
         source="xa",
         target="xb",

@@ -36,6 +36,13 @@ def test_all_actors_a_bundle_can_hold_are_read_by_name(folder, model):
     assert "gate.weight" in left_out["gated"]
 
 
+def test_the_place_of_an_actor_is_read_with_it(folder, model):
+    path = folder / "bleu.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"place": "after"}))
+    actors, _ = read_actors(folder, model.sizes)
+    assert [actor.weights.acts_after for actor in actors] == [True, False]
+
+
 def test_named_actors_are_read_in_the_order_of_the_names(folder, model):
     actors, left_out = read_actors(folder, model.sizes, ["concise", "bleu"])
     assert [actor.weights.name for actor in actors] == ["concise", "bleu"]

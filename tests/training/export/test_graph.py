@@ -9,7 +9,7 @@ from torch import Tensor
 
 from training.export.graph import build_graphs
 from training.export.sessions import BundleSessions, actor_gain, pad_sources
-from training.export.weights import ActorWeights, random_actor
+from training.export.weights import ActorWeights, random_actor, unit_ranges
 
 SOURCES = [[5, 6, 7, 8, 9, 3], [10, 11, 3], [3], [12, 13, 14, 15, 16, 17, 18, 19, 3]]
 
@@ -22,6 +22,7 @@ def torch_actor(actor: ActorWeights, weight: float = 1.0):
         observation = torch.cat([state, context, word], dim=1)[:, : hidden.shape[1]]
         return weight * torch.tanh(observation @ hidden.T + bias) @ output.T
 
+    act.acts_after = actor.acts_after
     return act
 
 
@@ -74,38 +75,53 @@ def test_probabilities_and_states_equal_torch_without_an_actor(torch_model, sess
 def test_probabilities_and_states_equal_torch_with_either_actor(
     torch_model, sessions, actors, words, index, kind, tolerance
 ):
-    units = [(0, 6), (6, 9)][index]
-    gain = actor_gain(len(SOURCES), 9, units)
+    units = unit_ranges(actors)[actors[index].name]
+    gain = actor_gain(len(SOURCES), sessions(kind).units, units)
     ours, theirs = decode_both(torch_model, sessions(kind), words, torch_actor(actors[index]), gain)
     assert largest_difference(ours, theirs) < tolerance
 
 
 def test_gain_scales_and_blends_the_actors(torch_model, sessions, actors, words):
-    gain = np.repeat(np.array([0.5] * 6 + [-0.25] * 3, np.float32)[None], len(SOURCES), axis=0)
+    weights = [0.5] * actors[0].units + [-0.25] * actors[1].units
+    gain = np.repeat(np.array(weights, np.float32)[None], len(SOURCES), axis=0)
     first, second = torch_actor(actors[0], 0.5), torch_actor(actors[1], -0.25)
 
     def blend(*observation: Tensor) -> Tensor:
         return first(*observation) + second(*observation)
 
+    blend.acts_after = first.acts_after
     ours, theirs = decode_both(torch_model, sessions("fp32"), words, blend, gain)
     assert largest_difference(ours, theirs) < 1e-5
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+@pytest.mark.parametrize(("kind", "tolerance"), [("fp32", 1e-5), ("int8", 0.15)])
+def test_actors_of_both_places_share_a_graph(torch_model, model, words, index, kind, tolerance):
+    actors = [
+        random_actor(f"actor{seed}", 3 + seed, model.sizes, seed, scale=0.1, acts_after=seed != 1) for seed in range(3)
+    ]
+    sessions = BundleSessions(build_graphs(model, actors, kind, state_range=1.5))
+    gain = actor_gain(len(SOURCES), sessions.units, unit_ranges(actors)[f"actor{index}"])
+    ours, theirs = decode_both(torch_model, sessions, words, torch_actor(actors[index]), gain)
+    assert largest_difference(ours, theirs) < tolerance
 
 
 def test_an_actor_changes_the_probabilities(sessions):
     """Guards the tests above: they would pass with an actor that does nothing on both sides."""
     feeds = sessions("fp32").encode(SOURCES)
     feeds["previous_ids"] = np.full(len(SOURCES), 2)
-    feeds["actor_gain"] = actor_gain(len(SOURCES), 9, None)
+    feeds["actor_gain"] = actor_gain(len(SOURCES), sessions("fp32").units, None)
     plain, _ = sessions("fp32").run_step(feeds)
-    feeds["actor_gain"] = actor_gain(len(SOURCES), 9, (0, 6))
+    feeds["actor_gain"] = actor_gain(len(SOURCES), sessions("fp32").units, (0, 6))
     nudged, _ = sessions("fp32").run_step(feeds)
     assert np.abs(plain - nudged).max() > 0.05
 
 
-def test_wider_state_range_follows_an_actor_that_leaves_the_unit_interval(torch_model, model, words):
+@pytest.mark.parametrize("acts_after", [False, True])
+def test_wider_state_range_follows_an_actor_that_leaves_the_unit_interval(torch_model, model, words, acts_after):
     """A strong actor pushes states beyond ±1, where the default range saturates."""
-    strong = random_actor("strong", 6, model.sizes, seed=1, scale=0.3)
-    gain = np.ones((len(SOURCES), 6), np.float32)
+    strong = random_actor("strong", 6, model.sizes, seed=1, scale=0.3, acts_after=acts_after)
+    gain = np.ones((len(SOURCES), strong.units), np.float32)
     differences = []
     for state_range in (1.0, 4.0):
         sessions = BundleSessions(build_graphs(model, [strong], "int8", state_range=state_range))
@@ -121,7 +137,7 @@ def test_zero_gain_is_bit_for_bit_the_bundle_without_actors(model, sessions, kin
     assert bare.units == 0
     with_actors = sessions(kind)
     plain_feeds, feeds = bare.encode(SOURCES), with_actors.encode(SOURCES)
-    feeds["actor_gain"] = np.zeros((len(SOURCES), 9), np.float32)
+    feeds["actor_gain"] = np.zeros((len(SOURCES), with_actors.units), np.float32)
     for previous in (2, 7, 30):
         plain_feeds["previous_ids"] = feeds["previous_ids"] = np.full(len(SOURCES), previous)
         expected, plain_feeds["state"] = bare.run_step(plain_feeds)
@@ -155,7 +171,8 @@ def test_the_next_state_may_be_written_over_the_state(model, actors, sessions, k
 @pytest.mark.parametrize("kind", ["fp32", "int8"])
 def test_inputs_and_outputs_are_those_of_the_contract(model, actors, kind):
     graphs = build_graphs(model, actors, kind)
-    width = 3 * 24 + 14 + 9
+    units = sum(actor.units for actor in actors)
+    width = 3 * 24 + 14 + units
     assert signature(graphs.encoder) == {
         "in": {"source_ids": (7, ["B", "S"]), "source_mask": (1, ["B", "S"])},
         "out": {"keys": (1, ["B", "S", 8]), "values": (1, ["B", "S", width]), "state": (1, ["B", 24])},
@@ -167,7 +184,7 @@ def test_inputs_and_outputs_are_those_of_the_contract(model, actors, kind):
             "keys": (1, ["B", "S", 8]),
             "values": (1, ["B", "S", width]),
             "source_bias": (1, ["B", "S"]),
-            "actor_gain": (1, ["B", 9]),
+            "actor_gain": (1, ["B", units]),
         },
         "out": {"log_probabilities": (1, ["B", 53]), "next_state": (1, ["B", 24])},
     }

@@ -29,11 +29,11 @@ def trajectory(sessions: BundleSessions, sources, gains, words, extra_padding=0)
 
 
 @pytest.fixture(scope="module")
-def rows():
+def rows(actors):
     """48 sentences of 1 to 40 words with gains and previous words of their own."""
     generator = np.random.default_rng(11)
     sources = [[*generator.integers(4, 53, generator.integers(0, 40)).tolist(), 3] for _ in range(48)]
-    gains = generator.choice([0.0, 0.5, 1.0], (48, 9)).astype(np.float32)
+    gains = generator.choice([0.0, 0.5, 1.0], (48, sum(actor.units for actor in actors))).astype(np.float32)
     words = generator.integers(1, 53, (48, STEPS))
     return sources, gains, words
 
@@ -101,12 +101,16 @@ def test_fully_padded_row_is_finite_and_harmless(rows, alone, sessions, kind):
     np.testing.assert_array_equal(state[0], alone[kind][1][2][0])
 
 
-@pytest.fixture(scope="module")
-def shipped_size():
+@pytest.fixture(scope="module", params=["before", "after"])
+def shipped_size(request):
     """Graphs as wide as the shipped models': other kernels and blockings of the products than in a small one."""
     sizes = Sizes(300, 1000, embedding=256, encoder=256, decoder=512, attention=128, readout=256)
     model = random_weights(sizes, seed=3, scale=0.06)
-    actors = [random_actor(f"actor{index}", 32, sizes, index, scale=0.05) for index in range(4)]
+    acts_after = request.param == "after"
+    actors = [
+        random_actor(f"actor{index}", 32 - acts_after, sizes, index, scale=0.05, acts_after=acts_after)
+        for index in range(4)
+    ]
     return {kind: BundleSessions(build_graphs(model, actors, kind, state_range=1.5)) for kind in ("fp32", "int8")}
 
 

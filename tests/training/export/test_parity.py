@@ -18,7 +18,7 @@ from training.export.parity import (
     measure,
 )
 from training.export.sessions import BundleSessions
-from training.export.weights import model_weights, random_actor
+from training.export.weights import model_weights, random_actor, unit_ranges
 
 LIMITS = LengthLimits(ratio=1.0, extra=5, maximum=30)
 
@@ -38,7 +38,8 @@ def test_true_export_gives_torchs_words_on_500_sentences(torch_model, sessions, 
 
 
 def test_true_export_gives_torchs_words_with_an_actor(torch_model, sessions, actors, sources):
-    result = check_against_torch(torch_model, sessions("fp32"), sources[:100], LIMITS, TorchActor(actors[1]), (6, 9))
+    units = unit_ranges(actors)["second"]
+    result = check_against_torch(torch_model, sessions("fp32"), sources[:100], LIMITS, TorchActor(actors[1]), units)
     assert result.identical + result.ties == 100
 
 

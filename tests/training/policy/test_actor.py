@@ -14,8 +14,8 @@ LIMITS = LengthLimits(ratio=0.0, extra=12, maximum=200)
 VARIANTS = ["plain", "constant", "gated", "recurrent"]
 
 
-def acting(sizes, variant, sees_previous_word=True, scale=0.5):
-    actor = build_actor(sizes, variant, 5, sees_previous_word, seed=1)
+def acting(sizes, variant, sees_previous_word=True, scale=0.5, place="before"):
+    actor = build_actor(sizes, variant, 5, sees_previous_word, seed=1, place=place)
     torch.manual_seed(2)
     torch.nn.init.normal_(actor.output.weight, std=scale)
     return actor
@@ -27,6 +27,27 @@ def test_an_untrained_actor_is_exactly_plain_greedy(tiny_model, variant, sees_pr
     model = tiny_model()
     actor = build_actor(model.sizes, variant, 5, sees_previous_word, seed=0)
     assert greedy(model_for(model, actor), SOURCES, limits=LIMITS, actor=actor) == greedy(model, SOURCES, limits=LIMITS)
+
+
+@pytest.mark.parametrize("variant", ["plain", "constant", "gated"])
+def test_an_actor_after_the_recurrence_adds_its_action_to_what_that_returns(tiny_model, variant):
+    model = tiny_model()
+    actor = acting(model.sizes, variant, place="after")
+    encoded = model.encode(torch.tensor([[4, 5, 3], [6, 7, 3]]), torch.ones(2, 3))
+    previous = torch.tensor([4, 5])
+    plain = model.step(previous, encoded.first_state, encoded)
+    nudged = model.step(previous, encoded.first_state, encoded, actor)
+    action = actor(encoded.first_state, plain.context, model.target_embedding(previous))
+    assert action.abs().max() > 1e-3
+    torch.testing.assert_close(nudged.state, plain.state + action)
+    torch.testing.assert_close(nudged.logits, model.read(plain.state + action, previous, plain.context))
+
+
+@pytest.mark.parametrize("variant", ["plain", "constant", "gated"])
+def test_an_untrained_actor_after_the_recurrence_is_exactly_plain_greedy(tiny_model, variant):
+    model = tiny_model()
+    actor = build_actor(model.sizes, variant, 5, True, seed=0, place="after")
+    assert greedy(model, SOURCES, limits=LIMITS, actor=actor) == greedy(model, SOURCES, limits=LIMITS)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -82,6 +103,16 @@ def test_an_actor_on_disk_acts_as_it_did(tiny_model, tmp_path, variant):
     expected = greedy(acted_on, SOURCES, limits=LIMITS, actor=actor)
     assert greedy(acted_on, SOURCES, limits=LIMITS, actor=loaded) == expected
     assert load_facts(tmp_path / "a.safetensors") == facts
+
+
+def test_an_actor_on_disk_acts_where_it_did(tiny_model, tmp_path):
+    sizes = tiny_model().sizes
+    facts = {"variant": "plain", "hidden": 5, "sees_previous_word": True}
+    for place in ("before", "after"):
+        save_actor(tmp_path / "a.safetensors", acting(sizes, "plain"), {**facts, "place": place})
+        assert load_actor(tmp_path / "a.safetensors", sizes).acts_after == (place == "after")
+    save_actor(tmp_path / "old.safetensors", acting(sizes, "plain"), facts)
+    assert not load_actor(tmp_path / "old.safetensors", sizes).acts_after
 
 
 def test_an_actor_of_another_model_is_refused(tiny_model, tmp_path):

@@ -9,9 +9,10 @@ MASK = (SOURCES != 0).double()
 INPUTS = torch.tensor([[2, 4, 5, 6, 7], [2, 8, 4, 4, 5], [2, 5, 5, 6, 8]])
 
 
-def acting(model, variant, sees_previous_word=False):
+def acting(model, variant, sees_previous_word=False, place="before"):
     """An actor whose output layer is no longer zero."""
-    actor = build_actor(model.sizes, variant, 5, sees_previous_word, seed=3).to(next(model.parameters()).dtype)
+    actor = build_actor(model.sizes, variant, 5, sees_previous_word, seed=3, place=place)
+    actor = actor.to(next(model.parameters()).dtype)
     torch.manual_seed(4)
     torch.nn.init.normal_(actor.output.weight, std=0.7)
     return actor
@@ -28,9 +29,10 @@ def gradients(force, model, actor, encoded):
 
 @pytest.mark.parametrize("variant", ["plain", "constant"])
 @pytest.mark.parametrize("sees_previous_word", [False, True])
-def test_the_handwritten_pass_equals_autograd_forwards_and_backwards(tiny_model, variant, sees_previous_word):
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_the_handwritten_pass_equals_autograd_forwards_and_backwards(tiny_model, variant, sees_previous_word, place):
     model = tiny_model(scale=1.5).double()
-    actor = acting(model, variant, sees_previous_word)
+    actor = acting(model, variant, sees_previous_word, place)
     encoded = model.encode(SOURCES, MASK)
     fast, fast_gradients = gradients(force_nudged, model, actor, encoded)
     slow, slow_gradients = gradients(force_stepwise, model, actor, encoded)

@@ -6,9 +6,9 @@ from training.policy.actor import build_actor
 from training.policy.joining import join
 
 
-def trained(model, seed, variant="plain", hidden=3, sees_previous_word=True):
+def trained(model, seed, variant="plain", hidden=3, sees_previous_word=True, place="before"):
     """An actor that acts."""
-    actor = build_actor(model.sizes, variant, hidden, sees_previous_word, seed)
+    actor = build_actor(model.sizes, variant, hidden, sees_previous_word, seed, place)
     torch.nn.init.normal_(actor.output.weight, generator=torch.Generator().manual_seed(seed))
     return actor
 
@@ -34,3 +34,11 @@ def test_only_plain_actors_that_see_the_same_are_joined(tiny_model):
             join([trained(model, 0), other])
     with pytest.raises(TrainingError, match="at least one"):
         join([])
+
+
+def test_joined_actors_act_where_their_parts_do(tiny_model):
+    model = tiny_model()
+    assert join([trained(model, seed, place="after") for seed in range(2)]).acts_after
+    assert not join([trained(model, seed) for seed in range(2)]).acts_after
+    with pytest.raises(TrainingError, match="in the same place"):
+        join([trained(model, 0), trained(model, 1, place="after")])
