@@ -74,12 +74,26 @@ multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DA
 # Each step leaves finished work alone, so the same command goes on after a kill.
 SHIPPED = bleu perplexity chrf concise
 BASE_CONFIG = --config training/configs/$(PAIR)-base.toml --run runs/$(PAIR)-base
+EVERYDAY_CONFIG = --config training/configs/$(PAIR)-everyday.toml --run runs/$(PAIR)-everyday
 PAIR_CONFIG = --config training/configs/$(PAIR).toml $(if $(RUN),--run $(RUN))
+SYNTHETIC = runs/synthetic
 
-model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.1.0)
+# English sentences that the German pairs do not have, nor any test set, and what the shipped model makes of them.
+$(SYNTHETIC)/english.txt: | $(VENV)/.dev
+	mkdir -p $(@D)
+	$(BIN)/nudge-train novel --out $@ --label tatoeba --label tatoeba-pivot $(foreach other,ru cs fi,--text $(DATA)/en-$(other).train.tsv.xz) \
+	  --known $(DATA)/en-de.train.tsv.xz $(foreach set,$(wildcard $(DATA)/eval/*/*.en),--known $(set))
+
+$(SYNTHETIC)/german.txt: $(SYNTHETIC)/english.txt
+	$(BIN)/nudge translate --file $< --from en --to de --decoder beam --beam-size 4 --models $(MODELS) --output $@
+
+model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.2.0)
 	@test -n "$(DATA)" -a -n "$(PAIR)" || { echo "say which pair and where the corpora are: make model PAIR=de-en DATA=<folder>"; exit 2; }
 	DATA=$(DATA) $(BIN)/nudge-train prepare $(BASE_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train pretrain $(BASE_CONFIG)
+	DATA=$(DATA) $(BIN)/nudge-train prepare $(EVERYDAY_CONFIG)
+	DATA=$(DATA) $(BIN)/nudge-train pretrain $(EVERYDAY_CONFIG)
+	$(MAKE) $(SYNTHETIC)/german.txt DATA=$(DATA)
 	DATA=$(DATA) $(BIN)/nudge-train prepare $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train pretrain $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train actors $(PAIR_CONFIG)

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from training.errors import NudgeTrainError
 
-RECIPES = ("prepare", "pretrain", "actor", "actors", "evaluate", "export", "report", "catalogue", "bench")
+RECIPES = ("novel", "prepare", "pretrain", "actor", "actors", "evaluate", "export", "report", "catalogue", "bench")
 
 
 class Recipes(TyperGroup):

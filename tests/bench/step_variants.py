@@ -210,6 +210,22 @@ def only(count: int) -> Build:
     return lambda model, actors: shipped(model, actors[:count])
 
 
+def after(count: int, units: int) -> Build:
+    """So many actors after the recurrence, of so many units each, the one that is always on included."""
+
+    def build(model: ModelWeights, actors: list[ActorWeights]) -> bytes:
+        hidden = units - 1
+        return shipped(
+            model,
+            [
+                ActorWeights(one.name, one.hidden[:hidden], one.bias[:hidden], one.output[:, :hidden], acts_after=True)
+                for one in actors[:count]
+            ],
+        )
+
+    return build
+
+
 PIECES: dict[str, dict[str, Build]] = {
     "linear": {
         "shipped: one contrib node": shipped,
@@ -234,10 +250,15 @@ PIECES: dict[str, dict[str, Build]] = {
     },
     "actors": {
         "no actor": only(0),
+        "no actor again: the noise": only(0),
         "one of 32 units": only(1),
-        "four (shipped: int8, with the query)": only(4),
-        "four, on their own, fp32": separate_actors(second_in_int8=False),
-        "four, on their own, fp32 and int8": separate_actors(second_in_int8=True),
+        "four of 32 (int8, with the query)": only(4),
+        "four of 32, on their own, fp32": separate_actors(second_in_int8=False),
+        "four of 32, on their own, fp32 and int8": separate_actors(second_in_int8=True),
+        "one after the recurrence, of 4": after(1, 4),
+        "one after the recurrence, of 16": after(1, 16),
+        "four after it, of 4 each (shipped)": after(4, 4),
+        "four after it, of 32 each": after(4, 32),
     },
 }
 
