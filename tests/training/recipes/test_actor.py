@@ -66,6 +66,22 @@ def test_an_actor_is_trained_and_described(run, tiny_config, quiet, variant):
     assert load_actor(run.actor("mine"), load_model(run.path)[0].sizes).sees_previous_word is False
 
 
+@pytest.mark.parametrize("method", ["supervised", "dpg"])
+def test_an_actor_after_the_recurrence_is_trained_and_described_as_such(run, tiny_config, quiet, method):
+    train_actor(tiny_config, run, "mine", quick(place="after", method=method), console=quiet)
+    assert facts_of(run, "mine")["place"] == "after"
+    actor = load_actor(run.actor("mine"), load_model(run.path)[0].sizes)
+    assert actor.acts_after
+    further = quick(method="dpg", dpg=QUICK_DPG | {"start": "mine"})
+    with pytest.raises(TrainingError, match="acts in another place"):
+        train_actor(tiny_config, run, "further", further, console=quiet)
+
+
+def test_a_memory_cannot_travel_behind_the_recurrence():
+    with pytest.raises(ValueError, match='use place = "before"'):
+        quick(place="after", variant="recurrent")
+
+
 def test_several_dev_sets_are_looked_at_as_one(run, tiny_config, quiet):
     (name,) = tiny_config.corpus.dev
     for side in ("source", "target"):

@@ -1,5 +1,6 @@
 """`nudge-train export` on the toy bundle of the fixtures, unpacked: a trained run without the training."""
 
+import asyncio
 import io
 import json
 import shutil
@@ -12,6 +13,7 @@ from rich.console import Console
 from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
+from service.bundle.loader import load_bundle
 from service.bundle.manifest import Manifest
 from training.cli import app
 from training.corpus.cache import TokenCorpus
@@ -127,6 +129,29 @@ def test_one_actor_joins_and_another_leaves_without_touching_the_model(run, toy_
     assert {score["objective"] for score in manifest["scores"]} == {None, "concise", "mine"}
     ours, shipped = (load_file(folder / "checkpoint.safetensors") for folder in (out, FIXTURE))
     assert all(np.array_equal(ours[name], shipped[name]) for name in shipped)
+
+
+def test_actors_of_both_places_are_served_from_one_bundle(run, toy_config, tmp_path, quiet):
+    """Each is replayed by torch, by the exporter's sessions and by the service's own loader."""
+    for name, source, place in (("early", "bleu", "before"), ("late", "concise", "after")):
+        weights = load_file(run.actor(source))
+        # What was learnt in the one place is too strong in the other.
+        save_file(weights | {"output.weight": 0.1 * weights["output.weight"]}, run.actor(name))
+        facts = json.loads(run.actor(source).with_suffix(".json").read_text()) | {"place": place, "gains": []}
+        run.actor(name).with_suffix(".json").write_text(json.dumps(facts))
+    out = tmp_path / "xa-xb"
+    manifest = export(toy_config, run, out, actors=["late", "early"], parity_sentences=50, console=quiet)
+    assert [(a["name"], a["units"]) for a in manifest["actors"]] == [("late", [0, 33]), ("early", [33, 65])]
+    outputs = [json.loads(line) for line in (out / "golden.jsonl").read_text(encoding="utf-8").splitlines()]
+    scores = {name: [one["score"] for one in outputs if one["objective"] == name] for name in (None, "late", "early")}
+    assert scores[None] != scores["late"] != scores["early"]
+    loaded = load_bundle(out)  # raises when the golden examples do not come out as they should
+    asyncio.run(loaded.engine.close())
+    unpack_bundle(out, tmp_path / "again")
+    facts = {
+        name: json.loads((tmp_path / "again" / "actors" / f"{name}.json").read_text()) for name in ("late", "early")
+    }
+    assert {name: one["place"] for name, one in facts.items()} == {"late": "after", "early": "before"}
 
 
 def test_run_without_actors_gives_a_bundle_without_their_input(run, toy_config, tmp_path, quiet):
