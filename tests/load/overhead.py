@@ -153,13 +153,15 @@ def main() -> None:
     plan = Plan(given.models.resolve(), given.pair, tuple(given.callers), given.rounds, given.requests, given.seed)
     console = Console() if sys.stdout.isatty() else Console(width=180)
     with contextlib.ExitStack() as stack:
-        all_actors = stack.enter_context(local_server(plan.models, given.out / "service.log"))
-        pair = uvloop.run(choose_pair(all_actors, plan.pair))
-        servers: dict[int | None, LocalServer] = {None: all_actors}
-        for count in range(min(2, len(pair.actors) + 1)):
+        with local_server(plan.models, given.out / "service.log") as everything:
+            pair = uvloop.run(choose_pair(everything, plan.pair))
+        # Each process serves this pair alone: another one in its memory would be a difference too.
+        servers: dict[int | None, LocalServer] = {}
+        for count in (*range(min(2, len(pair.actors) + 1)), None):
             models = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             make_twin(plan.models / pair.name, models / pair.name, pair.actors[:count])
-            servers[count] = stack.enter_context(local_server(models, given.out / f"service-{count}.log"))
+            log = given.out / f"service-{'all' if count is None else count}.log"
+            servers[count] = stack.enter_context(local_server(models, log))
         report = uvloop.run(measure(servers, pair, plan, console))
     write_report(report, given.out, console)
 
