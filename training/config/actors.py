@@ -127,7 +127,7 @@ class ActorTraining(Section):
     place: Literal["before", "after"] = Field(
         default="before",
         description="nudge the state that the recurrence receives, as in the paper, or the one that it returns, which "
-        "is a third of the work in a served step",
+        "adds fewer nodes to a served step",
     )
     min_tokens: Positive = Field(
         default=1, description="training pairs shorter than this many subwords, on either side, are left out"

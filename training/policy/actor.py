@@ -8,7 +8,7 @@ Every actor's output layer is zero at the start, so that an untrained actor is e
     recurrent   a = A2 m_t,  m_t = GRU(m_{t-1}, x)                  remembers what it saw
 
 Where it acts:  z_t = f(z_{t-1} + a_t, …) before the recurrence, as in the paper, or z_t = f(z_{t-1}, …) + a_t after it.
-The second costs a served step a third of the first, since its hidden units are then a few more gates of the GRU.
+The second adds two nodes to a served step, the first eight: its hidden units are a few more gates of the GRU.
 
 Shapes:  B batch · H decoder state · A annotation · E embedding · U hidden units · X observation = H + A (+ E)
 """
