@@ -81,6 +81,18 @@ def read_lines(path: Path) -> Iterator[str]:
         raise CorpusError(f"{path}, after line {number}: cannot be read ({error})") from None
 
 
+def read_columns(path: Path, needed: int) -> Iterator[list[str]]:
+    """Yield the columns of every line of a TSV; a line with fewer than `needed` is an error."""
+    for number, line in enumerate(read_lines(path), start=1):
+        columns = line.split("\t")
+        if len(columns) < needed:
+            raise CorpusError(
+                f"{path}, line {number}: {len(columns)} column(s) where column {needed - 1} "
+                f"(counting from 0) is asked for: {line!r:.80}"
+            )
+        yield columns
+
+
 def _open(path: Path) -> BinaryIO:
     if path.suffix == ".gz":
         return cast(BinaryIO, gzip.open(path, "rb"))
@@ -105,14 +117,8 @@ def _read_tsv(text: ParallelText, path: Path) -> Iterator[Pair]:
     columns_needed = 1 + max(text.source_column, text.target_column, text.label_column or 0)
     seen_labels: set[str] = set()
     is_empty, has_match = True, False
-    for number, line in enumerate(read_lines(path), start=1):
+    for columns in read_columns(path, columns_needed):
         is_empty = False
-        columns = line.split("\t")
-        if len(columns) < columns_needed:
-            raise CorpusError(
-                f"{path}, line {number}: {len(columns)} column(s) where column {columns_needed - 1} "
-                f"(counting from 0) is asked for: {line!r:.80}"
-            )
         if wanted and text.label_column is not None:
             label = columns[text.label_column]
             if len(seen_labels) < LABELS_SHOWN:

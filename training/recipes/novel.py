@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from training.corpus.novelty import novel
-from training.corpus.reading import read_lines
+from training.corpus.reading import read_columns, read_lines
 from training.errors import CorpusError
 from training.nmt.checkpoint import write_atomically
 
@@ -38,14 +38,7 @@ def _sentences(path: Path, column: int, label_column: int = 0, wanted: frozenset
     if ".tsv" not in path.suffixes:
         yield from read_lines(path)
         return
-    needed = max(column, label_column if wanted else 0)
-    for number, line in enumerate(read_lines(path), start=1):
-        columns = line.split("\t")
-        if len(columns) <= needed:
-            raise CorpusError(
-                f"{path}, line {number}: {len(columns)} column(s) where column {needed} (counting from 0) is asked "
-                f"for: {line!r:.80}"
-            )
+    for columns in read_columns(path, 1 + max(column, label_column if wanted else 0)):
         if not wanted or columns[label_column] in wanted:
             yield columns[column]
 
