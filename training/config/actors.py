@@ -26,11 +26,11 @@ class Supervised(Section):
     delta: float = Field(
         default=0.5, ge=0, description="a target may be this many nats less probable than the best hypothesis"
     )
-    choice: Choice | Literal["lookahead"] = Field(
+    choice: Choice | Literal["lookahead", "lookahead-consensus"] = Field(
         default="objective",
         description="what is best: the hypothesis that the objective likes against the reference, or in expectation "
         "against the other hypotheses; lookahead: at each step of a greedy output, the word that leads to the best "
-        "one when decoding goes on greedily behind it",
+        "one when decoding goes on greedily behind it; lookahead-consensus: the best in expectation",
     )
     candidates: int = Field(
         default=4, ge=2, description="of lookahead: words to try at a step, the greedy one included"
@@ -42,7 +42,9 @@ class Supervised(Section):
         default=2.0, gt=0, description="of the consensus: a hypothesis counts as p ** (1 / temperature)"
     )
     level: bool = Field(
-        default=False, description="make targets as long as the model's best hypotheses in the mean, by a bonus a token"
+        default=False,
+        description="make targets as long as the model's best hypotheses in the mean, by a bonus a token; in "
+        "lookahead-consensus every output gets the bonus that would do so",
     )
     dropout: Fraction = Field(
         default=0.0,
@@ -60,6 +62,16 @@ class Supervised(Section):
     average: Fraction = Field(default=0.99, description="decay of the moving average of the weights that is kept")
     evaluate_every: Positive = Field(default=50, description="updates between looks at the dev set")
     patience: Positive = Field(default=8, description="looks without a better dev objective before training stops")
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether lessons are choices at the steps of greedy outputs, not whole targets."""
+        return self.choice in ("lookahead", "lookahead-consensus")
+
+    @property
+    def judged_by(self) -> Choice:
+        """By consensus the model's own hypotheses stand for the reference."""
+        return "consensus" if self.choice in ("consensus", "lookahead-consensus") else "objective"
 
 
 class PolicyGradient(Section):
@@ -160,26 +172,29 @@ class ActorTraining(Section):
     @model_validator(mode="after")
     def recombined_sentences_need_no_reference(self) -> Self:
         how = self.supervised
-        chooses_by_reference = how.choice != "consensus" and self.objective != "perplexity"
+        chooses_by_reference = how.judged_by == "objective" and self.objective != "perplexity"
         learns_from_reference = self.method == "dpg" and self.dpg.reference == "corpus"
         if how.recombined and (chooses_by_reference or learns_from_reference):
             raise ValueError(
                 f"supervised.recombined = {how.recombined}: such sentences have no reference to hold {self.objective} "
-                'against; use supervised.choice = "consensus", and with method = "dpg" also dpg.reference = "target"'
+                'against; use supervised.choice = "consensus" or "lookahead-consensus", '
+                'and with method = "dpg" also dpg.reference = "target"'
             )
         return self
 
     @model_validator(mode="after")
     def looking_ahead_has_no_lists_and_no_memory(self) -> Self:
-        if self.supervised.choice != "lookahead":
+        if not self.supervised.looks_ahead:
             return self
         if self.variant == "recurrent":
             raise ValueError(
-                'supervised.choice = "lookahead" goes on from the middle of outputs, where the memory of a recurrent '
-                "actor is not kept; use another variant"
+                f'supervised.choice = "{self.supervised.choice}" goes on from the middle of outputs, where the memory '
+                "of a recurrent actor is not kept; use another variant"
             )
         if self.method == "dpg" and self.dpg.reference == "target":
-            raise ValueError('supervised.choice = "lookahead" has no targets for dpg.reference = "target"')
+            raise ValueError(
+                f'supervised.choice = "{self.supervised.choice}" has no targets for dpg.reference = "target"'
+            )
         return self
 
     @model_validator(mode="after")

@@ -79,9 +79,7 @@ class TrueReturns:
         rows = [row for row in range(len(batch)) for _ in range(count)]
         means = None
         if self._objective.needs_log_probabilities:
-            sources = [batch.sources[row] for row in rows]
-            scores = score_under_model(self._model, sources, outputs, truncated=truncated)
-            means = [sum(row) / max(1, len(row)) for row in scores]
+            means = mean_log_probabilities(self._model, [batch.sources[row] for row in rows], outputs, truncated)
         translations = Translations(
             sources=[batch.source_texts[row] for row in rows],
             hypotheses=self._decode(outputs),
@@ -89,3 +87,13 @@ class TrueReturns:
             mean_log_probabilities=means,
         )
         return torch.tensor(self._objective.score(translations)).view(len(batch), count)
+
+
+def mean_log_probabilities(
+    model: TranslationModel,
+    sources: Sequence[Sequence[int]],
+    outputs: Sequence[Sequence[int]],
+    truncated: Sequence[bool],
+) -> list[float]:
+    """Mean log-probability of a token of each output under the model, eos included."""
+    return [sum(row) / max(1, len(row)) for row in score_under_model(model, sources, outputs, truncated=truncated)]

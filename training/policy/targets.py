@@ -3,7 +3,7 @@
 Chen et al. (2018) take the one that the objective likes best.  Often that one is out of the actor's reach: the model
 finds it improbable all along.  So the choice is limited to hypotheses the model finds nearly as likely as its own
 best, and among those the objective decides: against the reference, or, since nobody knows a reference while decoding,
-in expectation against what else the model would say (minimum Bayes risk, Kumar and Byrne 2004).
+in expectation against what else the model would say (`training.policy.consensus`).
 
 Shapes:  N sentences · J hypotheses of all sentences
 """
@@ -20,9 +20,6 @@ from training.policy.objectives import Objective, Translations
 
 Floats = NDArray[np.float64]
 
-# Hypotheses that the model finds less probable than this, among those of their sentence, count for nothing.
-NEGLIGIBLE = 0.01
-SENTENCES_AT_ONCE = 1000
 # The bonus a token that levels lengths is looked for between plus and minus this, in halves.
 MAX_BONUS = 0.2
 BISECTIONS = 12
@@ -54,50 +51,8 @@ def score_hypotheses(
     return np.array(objective.score(translations), np.float64)
 
 
-def consensus_scores(
-    nbest: NBest,
-    objective: Objective,
-    sources: Sequence[str],
-    decode: Callable[[Sequence[Sequence[int]]], list[str]],
-    temperature: float = 1.0,
-    on_progress: Callable[[int], None] = lambda _: None,
-) -> Floats:
-    """The expected objective [J] of every hypothesis, Σ_j p_j R(y_i, y_j) over the hypotheses y_j of its sentence.
-
-    p is the model's, to the power of 1 / temperature: beam search returns close relatives, and of a peaked distribution
-    only the first of them would count.
-    """
-    texts, means, starts = decode(nbest.outputs()), nbest.mean_log_probabilities, nbest.starts
-    expected = np.zeros(len(texts))
-    for first in range(0, len(nbest), SENTENCES_AT_ONCE):
-        pairs: list[tuple[int, int, int, float]] = []  # hypothesis, the one in the reference's place, sentence, p
-        for sentence in range(first, min(first + SENTENCES_AT_ONCE, len(nbest))):
-            own = range(int(starts[sentence]), int(starts[sentence] + nbest.counts[sentence]))
-            log_p = nbest.log_probabilities[own.start : own.stop]
-            p = np.exp((log_p - log_p.max()) / temperature)
-            p = p / p.sum()
-            pairs += [
-                (hypothesis, other, sentence, float(weight))
-                for other, weight in zip(own, p, strict=True)
-                if weight >= NEGLIGIBLE
-                for hypothesis in own
-            ]
-        scores = objective.score(
-            Translations(
-                sources=[sources[sentence] for _, _, sentence, _ in pairs],
-                hypotheses=[texts[hypothesis] for hypothesis, _, _, _ in pairs],
-                references=[texts[other] for _, other, _, _ in pairs],
-                mean_log_probabilities=[float(means[hypothesis]) for hypothesis, _, _, _ in pairs],
-            )
-        )
-        weights = np.array([weight for _, _, _, weight in pairs])
-        np.add.at(expected, [hypothesis for hypothesis, _, _, _ in pairs], weights * np.array(scores))
-        on_progress(min(SENTENCES_AT_ONCE, len(nbest) - first))
-    return expected
-
-
-def level_lengths(nbest: NBest, scores: Floats, delta: float, length_alpha: float) -> Floats:
-    """The scores [J] plus a bonus a token, so that in the mean targets are as long as the model's best hypotheses.
+def levelling_bonus(nbest: NBest, scores: Floats, delta: float, length_alpha: float) -> float:
+    """What a token must add to the scores [J] for targets as long, in the mean, as the model's best hypotheses.
 
     An actor learns the length of its targets before anything else.  A consensus is shorter than what it is found in,
     and BLEU's brevity penalty may then cost more than the consensus gains.
@@ -110,7 +65,7 @@ def level_lengths(nbest: NBest, scores: Floats, delta: float, length_alpha: floa
             low = middle
         else:
             high = middle
-    return scores + high * nbest.lengths
+    return high
 
 
 def choose_targets(nbest: NBest, scores: Floats, delta: float, length_alpha: float) -> Targets:

@@ -353,8 +353,10 @@ def describe_method(settings: ActorTraining) -> str:
         rounds = f", {how.rounds} rounds" if how.rounds > 1 else ""
         dropout = f", dropout {how.dropout:g}" if how.dropout else ""
         more = f", {how.recombined} recombined sentences" if how.recombined else ""
-        if how.choice == "lookahead":
+        if how.looks_ahead:
             tried = f"{how.candidates} words within {how.nearness:g} nats"
+            if how.judged_by == "consensus":
+                tried += f", by consensus of {how.nbest}-best"
             return f"supervised by looking ahead, {tried}{rounds}{dropout}{more}"
         by = "consensus targets" if how.choice == "consensus" else "targets"
         return f"supervised, {how.loss} loss, {by} within {how.delta:g} nats of {how.nbest}-best{rounds}{dropout}{more}"

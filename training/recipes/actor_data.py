@@ -24,20 +24,20 @@ from training.nmt.checkpoint import write_atomically
 from training.nmt.model import TranslationModel
 from training.policy.actor import PlainActor, model_for
 from training.policy.actor_file import load_actor
+from training.policy.consensus import Consensus, consensus_scores
 from training.policy.dev import DevScores, DevSet
 from training.policy.dpg_training import ScoredLists
-from training.policy.lookahead import Crossroads, look_ahead
+from training.policy.lookahead import Crossroads, Judge, look_ahead
 from training.policy.nbest import NBest, Search
 from training.policy.objectives import Objective
 from training.policy.progress import counting
-from training.policy.returns import Minibatch, TrueReturns
+from training.policy.returns import Minibatch, TrueReturns, mean_log_probabilities
 from training.policy.supervised import Lessons
 from training.policy.targets import (
     Floats,
     Targets,
     choose_targets,
-    consensus_scores,
-    level_lengths,
+    levelling_bonus,
     pseudo_corpus,
     score_hypotheses,
 )
@@ -178,14 +178,14 @@ class ActorData:
     @cached_property
     def _first_targets(self) -> Targets:
         """The targets among the frozen model's own hypotheses."""
-        lists, choice = self.nbest(), self.settings.supervised.choice
-        assert choice != "lookahead"  # the config has seen to it
-        return self._targets(lists, self._scores(lists, choice, is_stored=True), "references")
+        lists = self.nbest()
+        scores = self._scores(lists, self.settings.supervised.judged_by, is_stored=True)
+        return self._targets(lists, scores, "references")
 
     def round_lessons(self, number: int, state: ActorState) -> Lessons:
         """The pairs of one round: what the objective likes best of the n-best lists and of what the actor says."""
-        choice = self.settings.supervised.choice
-        if choice == "lookahead":
+        how = self.settings.supervised
+        if how.looks_ahead:
             choices = self._crossroads(number, state.best_actor())
             self._refuse_nothing(int(np.count_nonzero(choices.lengths)), len(choices))
             return Lessons(choices.as_corpus(self.corpus, self.indices), choices)
@@ -193,7 +193,7 @@ class ActorData:
         for earlier in range(1, number + 1):
             # The actor's own outputs of every round so far; those of this round are decoded now.
             candidates = candidates.with_more(self._own_outputs(earlier, state.best_actor()))
-        scores = self._scores(candidates, choice, is_stored=number == 0)
+        scores = self._scores(candidates, how.judged_by, is_stored=number == 0)
         targets = self._targets(candidates, scores, f"round {number + 1}")
         return Lessons(pseudo_corpus(self.corpus, self.indices, candidates, targets))
 
@@ -201,33 +201,57 @@ class ActorData:
         """Where other words would have led: from greedy outputs in the first round, then from the actor's."""
         how, acting = self.settings.supervised, actor if number else None
         sources = self.source_ids()
-        source_texts, references = self.texts()
-        returns = TrueReturns(self.objective, self.model, self.target.decode_many)
+        judge = self._judge_by_consensus(sources) if how.judged_by == "consensus" else self._judge_by_reference(sources)
 
         def look(first: int, part: Sequence[Sequence[int]]) -> Crossroads:
-            def judge(numbers: Sequence[int], outputs: Sequence[Sequence[int]], is_cut: Sequence[bool]) -> list[float]:
-                rows = [first + number for number in numbers]
-                texts = [source_texts[row] for row in rows], [references[row] for row in rows]
-                batch = Minibatch([sources[row] for row in rows], [], *texts)
-                return returns(batch, outputs, is_cut).squeeze(1).tolist()
-
             return look_ahead(
-                self.model, part, judge,
+                self.model, part, lambda numbers, *outputs: judge([first + one for one in numbers], *outputs),
                 limits=self.limits, actor=acting, candidates=how.candidates, nearness=how.nearness,
             )  # fmt: skip
 
         with counting(self.console, "looking ahead", len(sources)) as advance:
             return Crossroads.stored(self._crossroads_folder(number), sources, look, advance)
 
+    def _judge_by_reference(self, sources: Sequence[list[int]]) -> Judge:
+        """The objective against the corpus's references; numbers are those of the drawn sentences."""
+        source_texts, references = self.texts()
+        returns = TrueReturns(self.objective, self.model, self.target.decode_many)
+
+        def judge(numbers: Sequence[int], outputs: Sequence[Sequence[int]], is_cut: Sequence[bool]) -> list[float]:
+            texts = [source_texts[number] for number in numbers], [references[number] for number in numbers]
+            batch = Minibatch([sources[number] for number in numbers], [], *texts)
+            return returns(batch, outputs, is_cut).squeeze(1).tolist()
+
+        return judge
+
+    def _judge_by_consensus(self, sources: Sequence[list[int]]) -> Judge:
+        """The objective in expectation against the n-best lists, with the bonus a token that levels their targets."""
+        how, lists = self.settings.supervised, self.nbest()
+        consensus = Consensus(lists, self.target.decode_many(lists.outputs()), self.texts()[0], how.temperature)
+        bonus = 0.0
+        if how.level:
+            scores = self._scores(lists, "consensus", is_stored=True)
+            bonus = levelling_bonus(lists, scores, how.delta, self.config.decoding.length_alpha)
+
+        def judge(numbers: Sequence[int], outputs: Sequence[Sequence[int]], is_cut: Sequence[bool]) -> list[float]:
+            means = None
+            if self.objective.needs_log_probabilities:
+                means = mean_log_probabilities(self.model, [sources[number] for number in numbers], outputs, is_cut)
+            expected = consensus.expect(self.objective, numbers, self.target.decode_many(outputs), means)
+            return (expected + bonus * np.array([len(ids) for ids in outputs])).tolist()
+
+        return judge
+
     def _crossroads_folder(self, number: int) -> Path:
         """The first round's is shared by all actors of the objective; later ones are an actor's own."""
         if number:
             return self.run.path / "nbest" / self._round_name(str(number))
         how = self.settings.supervised
+        against = [how.nbest, how.temperature, how.level and how.delta] if how.judged_by == "consensus" else []
         key = json.dumps(
             [
-                "lookahead", how.candidates, how.nearness, self.objective.name, self.settings.objective_options,
-                vars(self.limits), _digest(self.run.model.read_bytes()),
+                how.choice, how.candidates, how.nearness, self.objective.name, self.settings.objective_options,
+                vars(self.limits), _digest(self.run.model.read_bytes()), *against,
             ],
             sort_keys=True,
         )  # fmt: skip
@@ -238,8 +262,8 @@ class ActorData:
     def _targets(self, candidates: NBest, scores: Floats, when: str) -> Targets:
         """The hypotheses with the best scores, as the options say."""
         how, alpha = self.settings.supervised, self.config.decoding.length_alpha
-        levelled = level_lengths(candidates, scores, how.delta, alpha) if how.level else scores
-        targets = choose_targets(candidates, levelled, how.delta, alpha)
+        bonus = levelling_bonus(candidates, scores, how.delta, alpha) if how.level else 0.0
+        targets = choose_targets(candidates, scores + bonus * candidates.lengths, how.delta, alpha)
         self._refuse_nothing(len(targets.sentences), len(candidates))
         self.console.print(
             f"{when}: {len(targets.sentences):,} targets, {how.choice} "

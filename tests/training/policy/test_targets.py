@@ -4,8 +4,7 @@ import pytest
 from training.corpus.cache import TokenCorpus
 from training.decoding.hypothesis import Hypothesis
 from training.policy.nbest import NBest
-from training.policy.objectives import Objective
-from training.policy.targets import choose_targets, consensus_scores, level_lengths, pseudo_corpus
+from training.policy.targets import choose_targets, levelling_bonus, pseudo_corpus
 
 
 def hypothesis(ids, log_probability, is_truncated=False):
@@ -42,32 +41,6 @@ def test_lengths_are_compared_as_the_beam_compared_them():
     assert choose_targets(nbest, scores, delta=0.0, length_alpha=0.0).hypotheses.tolist() == [1]
 
 
-class SameLength(Objective):
-    """1 for a hypothesis as long as its reference."""
-
-    name, optimises = "same-length", "the reference's length"
-
-    def score(self, translations):
-        pairs = zip(translations.hypotheses, translations.references, strict=True)
-        return [float(len(hypothesis) == len(reference)) for hypothesis, reference in pairs]
-
-
-def test_consensus_is_the_expected_objective_against_the_other_hypotheses():
-    # Probabilities 1/2, 1/4, 1/4 of one word, two words, two words; a fourth is too improbable to count.
-    half, quarter = np.log(0.5), np.log(0.25)
-    lists = [
-        [hypothesis([5], half), hypothesis([6, 7], quarter), hypothesis([8, 9], quarter), hypothesis([5, 5], -20.0)],
-        [hypothesis([4], -1.0)],
-    ]
-    found = consensus_scores(NBest.of(lists), SameLength(), ["a", "b"], lambda outputs: ["x" * len(o) for o in outputs])
-    assert found.tolist() == pytest.approx([0.5, 0.5, 0.5, 0.5, 1.0])
-    # At temperature 2 the weights are √½ : ½ : ½, of which the first has √½ / (1 + √½) = √2 - 1.
-    warm = consensus_scores(
-        NBest.of([lists[0][:3]]), SameLength(), ["a"], lambda outputs: ["x" * len(o) for o in outputs], temperature=2.0
-    )
-    assert warm.tolist() == pytest.approx([2**0.5 - 1, 2 - 2**0.5, 2 - 2**0.5])
-
-
 def test_levelled_targets_are_as_long_as_the_best_hypotheses():
     # Everybody's best has three tokens.  Scores prefer one token, by an advantage that differs between sentences.
     lists = [[hypothesis([5, 6, 7], -1.0), hypothesis([5], -1.0), hypothesis([5, 6, 7, 8, 9], -1.0)] for _ in range(4)]
@@ -77,7 +50,8 @@ def test_levelled_targets_are_as_long_as_the_best_hypotheses():
     )
     plain = choose_targets(nbest, scores, delta=1.0, length_alpha=0.0)
     assert nbest.lengths[plain.hypotheses].tolist() == [1, 1, 1, 1]
-    levelled = choose_targets(nbest, level_lengths(nbest, scores, 1.0, 0.0), delta=1.0, length_alpha=0.0)
+    bonus = levelling_bonus(nbest, scores, 1.0, 0.0)
+    levelled = choose_targets(nbest, scores + bonus * nbest.lengths, delta=1.0, length_alpha=0.0)
     # A bonus of 0.07 a token makes up for any lead, and none makes five tokens worth their price.
     assert nbest.lengths[levelled.hypotheses].tolist() == [3, 3, 3, 3]
 

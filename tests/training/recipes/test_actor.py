@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -263,6 +264,46 @@ def test_an_actor_may_be_taught_by_looking_ahead(run, tiny_config, quiet):
     how = QUICK | {"choice": "lookahead"}
     train_actor(tiny_config, run, "other", quick(supervised=how), console=quiet)
     assert facts_of(run, "other")["objective"] == "chrf"
+
+
+def test_what_lies_ahead_may_be_judged_by_the_models_own_hypotheses(run, tiny_config, quiet):
+    how = QUICK | {"choice": "lookahead-consensus", "recombined": 25, "level": True, "delta": 100.0}
+    train_actor(tiny_config, run, "mine", quick(supervised=how), console=quiet)
+    assert facts_of(run, "mine")["method"] == (
+        "supervised by looking ahead, 4 words within 1.5 nats, by consensus of 3-best, 25 recombined sentences"
+    )
+    # What greedy outputs and their branches are worth, counted again without a bonus.
+    settings = quick(supervised=how | {"level": False})
+    data = ActorData(tiny_config, run, settings, load_model(run.path)[0], load_objective("chrf"), quiet)
+    start = SimpleNamespace(best_actor=lambda: None)
+    plain, bonus = (
+        ActorData(tiny_config, run, one, data.model, data.objective, quiet).round_lessons(0, start).choices
+        for one in (settings, quick(supervised=how))
+    )
+    lists, first = data.nbest(), 0
+    p = np.exp(lists.log_probabilities / 2.0)
+    for sentence, length in enumerate(plain.lengths[:20]):
+        if not length:
+            continue
+        own = range(lists.starts[sentence], lists.starts[sentence] + lists.counts[sentence])
+        said, *others = data.target.decode_many(
+            [plain.candidates[first : first + length - 1, 0], *(lists.outputs()[one] for one in own)]
+        )
+        shares = [p[one] / p[own.start : own.stop].sum() for one in own]
+        expected = sum(
+            share * sentence_chrf(said, one) for share, one in zip(shares, others, strict=True) if share >= 0.01
+        )
+        assert plain.returns[first : first + length, 0] == pytest.approx(expected, rel=1e-5)
+        first += length
+    others = np.isfinite(plain.returns[:, 1:])
+    assert others.any()
+    assert (plain.returns[:, 1:][others] != bonus.returns[:, 1:][others]).any()
+
+
+def test_whoever_asks_for_log_probabilities_gets_them_when_looking_ahead_by_consensus(run, tiny_config, quiet):
+    how = QUICK | {"choice": "lookahead-consensus"}
+    train_actor(tiny_config, run, "mine", quick(objective="perplexity", supervised=how), console=quiet)
+    assert facts_of(run, "mine")["objective"] == "perplexity"
 
 
 @pytest.mark.parametrize(
