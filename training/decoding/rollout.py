@@ -20,7 +20,7 @@ from training.decoding.batches import SourceBatch, device_of, evaluating, even, 
 from training.decoding.greedy import row_limits
 from training.decoding.hypothesis import LengthLimits
 from training.decoding.scoring import shifted_targets
-from training.nmt.model import Actor, Encoded, TranslationModel, move
+from training.nmt.model import Actor, Encoded, TranslationModel, acts_after, move
 
 # Rows that have ended leave the batch once they are this share of it.  Each time, the graph keeps a copy of the
 # encodings of those that stay, so this bounds the copies to four times the first.
@@ -74,11 +74,13 @@ def force(
     *,
     actor: Actor | None = None,
     sigma: float = 0.0,
+    noise_after: bool = False,
     generator: torch.Generator | None = None,
 ) -> Trajectory:
     """The states of the model when it is fed `targets` (ids without eos) whatever it would have said itself.
 
-    A source may have several targets, all the same number of them, side by side.  Noise as in `rollout`.
+    A source may have several targets, all the same number of them, side by side.  Noise as in `rollout`; where there is
+    no actor, it is where an actor would act that acts after the recurrence, or before it.
     """
     if not sources or len(targets) % len(sources):
         raise ValueError(f"{len(sources)} sources and {len(targets)} targets: give as many targets for each source")
@@ -95,7 +97,8 @@ def force(
             noise = None
             if sigma > 0:
                 noise = sigma * torch.randn(len(targets), model.sizes.decoder, generator=generator, device=state.device)
-            context, action, state = _move(model, state, inputs[:, step], encoded, actor, noise)
+            after = noise_after if actor is None else acts_after(actor)
+            context, action, state = _move(model, state, inputs[:, step], encoded, actor, noise, after)
             rows = is_real[:, step].nonzero().squeeze(1)
             recorder.add(rows, state[rows], context[rows], ids[rows, step], None if action is None else action[rows])
         return recorder.trajectory()
@@ -131,7 +134,7 @@ def _decode(
         noise = None
         if sigma > 0:
             noise = sigma * torch.randn(len(rows), model.sizes.decoder, generator=generator, device=state.device)
-        context, action, state = _move(model, state, previous, encoded, actor, noise)
+        context, action, state = _move(model, state, previous, encoded, actor, noise, acts_after(actor))
         with torch.no_grad():
             previous = model.read(state, previous, context).argmax(dim=1)
         recorder.add(rows[live], state[live], context[live], previous[live], None if action is None else action[live])
@@ -152,6 +155,7 @@ def _move(
     encoded: Encoded,
     actor: Actor | None,
     noise: Tensor | None,
+    after: bool,
 ) -> tuple[Tensor, Tensor | None, Tensor]:
     """Context, action and next state; the same as the model's step, without its logits."""
     context, _ = model.attend(state, encoded)
@@ -160,7 +164,7 @@ def _move(
     if noise is not None:
         noise = F.pad(noise, (0, state.shape[1] - noise.shape[1]))  # an actor's memory stays undisturbed
         moved = noise if action is None else action + noise
-    return context, action, move(model, state, previous, context, moved, actor)
+    return context, action, move(model, state, previous, context, moved, after)
 
 
 class Recorder:

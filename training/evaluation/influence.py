@@ -18,7 +18,7 @@ from training.corpus.cache import EOS
 from training.decoding.batches import Progress, device_of, evaluating, source_batches
 from training.decoding.hypothesis import Hypothesis
 from training.decoding.scoring import shifted_targets
-from training.nmt.model import TranslationModel, move
+from training.nmt.model import TranslationModel, acts_after, move
 from training.policy.actor import PlainActor, model_for
 
 # Above this, a word is marked in the examples, as in the paper's figure.
@@ -59,7 +59,7 @@ def influence(
                 context, _ = acted_on.attend(state, encoded)
                 action = actor(state, context, acted_on.target_embedding(previous))
                 without = acted_on.advance(state, previous, context)
-                state = move(acted_on, state, previous, context, action, actor)
+                state = move(acted_on, state, previous, context, action, acts_after(actor))
                 steps.append(
                     divergence(acted_on.read(without, previous, context), acted_on.read(state, previous, context))
                 )

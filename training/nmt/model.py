@@ -238,7 +238,7 @@ class TranslationModel(nn.Module):
         action = None if actor is None else actor(state, context, self.target_embedding(previous_ids))
         if noise is not None:
             action = noise if action is None else action + noise
-        next_state = move(self, state, previous_ids, context, action, actor)
+        next_state = move(self, state, previous_ids, context, action, acts_after(actor))
         return StepOutput(self.read(next_state, previous_ids, context), next_state, context, action)
 
     # -- teacher forcing -----------------------------------------------------------------------------------------
@@ -297,17 +297,22 @@ class TranslationModel(nn.Module):
         return embedded
 
 
+def acts_after(actor: Actor | None) -> bool:
+    """Whether this actor nudges the state that the recurrence returns; any function may be an actor."""
+    return getattr(actor, "acts_after", False)
+
+
 def move(
     model: TranslationModel,
     state: Tensor,
     previous_ids: Tensor,
     context: Tensor,
     action: Tensor | None,
-    actor: Actor | None,
+    after: bool,
 ) -> Tensor:
     """z_t [B, H] with the actor's action a_t [B, H]:  f(z_{t-1} + a_t, …),  or after it  f(z_{t-1}, …) + a_t."""
     if action is None:
         return model.advance(state, previous_ids, context)
-    if getattr(actor, "acts_after", False):
+    if after:
         return model.advance(state, previous_ids, context) + action
     return model.advance(state + action, previous_ids, context)

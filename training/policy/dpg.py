@@ -24,8 +24,8 @@ from torch.nn import functional as F
 
 from training.config import PolicyGradient
 from training.decoding.hypothesis import LengthLimits
-from training.decoding.rollout import force, rollout
-from training.nmt.model import TranslationModel
+from training.decoding.rollout import Trajectory, force, rollout
+from training.nmt.model import TranslationModel, acts_after
 from training.policy.actor import PlainActor, model_for
 from training.policy.critic import Critic
 from training.policy.returns import Minibatch, TrueReturns
@@ -80,7 +80,7 @@ class PolicyGradientLearner:
             for ids in (*outputs[row * count : (row + 1) * count], reference)
         ]
         with torch.no_grad():
-            forced = force(self.model, batch.sources, targets, sigma=self.config.sigma, generator=noise)
+            forced = self._force(batch, targets, noise)
         references_r = self.true_returns(batch, batch.references, [False] * len(batch))
         r = torch.cat([returns, references_r], dim=1)
         rc = self.critic(*batch.padded_references(), forced.states, forced.mask).view(len(batch), -1)
@@ -118,12 +118,19 @@ class PolicyGradientLearner:
         r = self.true_returns(batch, outputs, truncated)
         if with_reference:
             with torch.no_grad():
-                forced = force(self.model, batch.sources, batch.references, sigma=self.config.sigma, generator=noise)
+                forced = self._force(batch, batch.references, noise)
             states, mask = _join(states, forced.states, samples), _join(mask, forced.mask, samples)
             references_r = self.true_returns(batch, batch.references, [False] * len(batch))
             r = torch.cat([r, references_r], dim=1)
         rc = self.critic(*batch.padded_references(), states, mask).view(len(batch), -1)
         return Decoded(r, rc, found.action_norms.sum() / found.mask.sum())
+
+    def _force(self, batch: Minibatch, targets: Sequence[Sequence[int]], noise: torch.Generator) -> Trajectory:
+        """The states that the frozen model goes through when it is fed these targets, with a sample's noise."""
+        return force(
+            self.model, batch.sources, targets,
+            sigma=self.config.sigma, noise_after=acts_after(self.actor), generator=noise,
+        )  # fmt: skip
 
 
 def critic_aware_weights(rc: Tensor, r: Tensor, tau: float) -> Tensor:

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from training.nmt.gates import GateDerivatives, gru_in_place, tanh_in_place
-from training.nmt.model import MASKED, Encoded, TranslationModel, move
+from training.nmt.model import MASKED, Encoded, TranslationModel, acts_after, move
 from training.nmt.recurrence import gate_gradients
 from training.policy.actor import ConstantActor, MemoryModel, PlainActor
 
@@ -45,7 +45,7 @@ def force_stepwise(model: TranslationModel, actor: PlainActor, encoded: Encoded,
     for previous in target_inputs.unbind(1):
         context, _ = model.attend(state, encoded)
         action = actor(state, context, model.target_embedding(previous))
-        state = move(model, state, previous, context, action, actor)
+        state = move(model, state, previous, context, action, acts_after(actor))
         states.append(state)
         contexts.append(context)
         actions.append(action.detach())
@@ -120,7 +120,7 @@ class NudgedGru(torch.autograd.Function):
         energy: Tensor,
         on_state: Tensor,
         output_weight: Tensor,
-        acts_after: bool,
+        after: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the states [T, B, H], the alignments [T, B, S] and the actor's hidden units [T, B, U].
 
@@ -132,7 +132,7 @@ class NudgedGru(torch.autograd.Function):
         units, (length, key), hidden_units = gates // 3, keys.shape[1:], on_state.shape[0]
         states = word_gates.new_empty(steps + 1, batch, units)
         states[0] = first_state
-        received = states[:-1] if acts_after else word_gates.new_empty(steps, batch, units)  # what the GRU starts from
+        received = states[:-1] if after else word_gates.new_empty(steps, batch, units)  # what the GRU starts from
         hiddens = word_gates.new_empty(steps, batch, hidden_units)
         reset_update = word_gates.new_empty(steps, batch, 2 * units)
         new = word_gates.new_empty(steps, batch, units)
@@ -152,15 +152,15 @@ class NudgedGru(torch.autograd.Function):
             attended = torch.bmm(alignments[t].unsqueeze(1), values).squeeze(1)  # [B, 3H + U]
             torch.add(joint[:, key:], attended[:, gates:], out=hiddens[t])
             tanh_in_place(hiddens[t].add_(word_hidden[t]))
-            if not acts_after:
+            if not after:
                 torch.addmm(states[t], hiddens[t], output_weight_t, out=received[t])
             state_gates = torch.addmm(bias, received[t], weight_t)
             new_gate[t] = state_gates[:, 2 * units :]
             input_gates = attended[:, :gates].add_(word_gates[t])
             states[t + 1] = gru_in_place(input_gates, state_gates, received[t], reset_update[t], new[t])
-            if acts_after:
+            if after:
                 states[t + 1].addmm_(hiddens[t], output_weight_t)
-        ctx.acts_after = acts_after
+        ctx.after = after
         ctx.save_for_backward(
             states, received, hiddens, reset_update, new, new_gate, sigmoids, alignments,
             values, weight, query_weight, energy, on_state, output_weight,
@@ -191,11 +191,11 @@ class NudgedGru(torch.autograd.Function):
         for t in reversed(range(steps)):
             grad = torch.add(grad_states[t], carried)
             gate_gradients(grad, by, t, reset[t], grad_inputs[:, :gates], grad_state_gates)
-            if ctx.acts_after:
+            if ctx.after:
                 grad_actions[t] = grad  # ∂a = ∂z
             # ∂z̃ = u ∘ ∂z + Wᵀ ∂gates
             grad_received = torch.addmm(grad.mul_(update[t]), grad_state_gates, weight)
-            if not ctx.acts_after:
+            if not ctx.after:
                 grad_actions[t] = grad_received  # ∂a = ∂z̃
             torch.mm(grad_actions[t], output_weight, out=grad_hiddens[t]).mul_(slope_of_hiddens[t])
             grad_inputs[:, gates:] = grad_joint[:, key:] = grad_hiddens[t]

@@ -5,6 +5,7 @@ from torch import nn
 from training.decoding.greedy import greedy
 from training.decoding.hypothesis import LengthLimits
 from training.decoding.rollout import force, rollout
+from training.policy.actor import build_actor
 
 SOURCES = [[4 + i % 7, 4 + (i * i) % 5, *[5] * (i % 4), 3] for i in range(12)]
 
@@ -137,6 +138,20 @@ def test_a_forced_actor_learns_too(tiny_model):
     actor = LinearActor()
     force(tiny_model(), [[4, 5, 3]], [[5, 6]], actor=actor).states.sum().backward()
     assert actor.output.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_noise_without_an_actor_is_where_the_actors_would_be(tiny_model, place):
+    model, pairs = tiny_model(seed=1), ([[4, 5, 3], [6, 7, 3]], [[5, 6], [7, 8]])
+    idle = build_actor(model.sizes, "plain", 4, sees_previous_word=False, seed=1, place=place)
+    drawn = [torch.Generator().manual_seed(3) for _ in range(3)]
+    own = force(model, *pairs, actor=idle, sigma=0.2, generator=drawn[0]).states
+    here, there = (
+        force(model, *pairs, sigma=0.2, noise_after=after, generator=generator).states
+        for after, generator in zip((place == "after", place != "after"), drawn[1:], strict=True)
+    )
+    torch.testing.assert_close(own, here)
+    assert (own - there).abs().max() > 0.05
 
 
 def test_a_source_with_several_targets_is_forced_as_often(tiny_model):
