@@ -8,6 +8,7 @@ loops; `training.policy.dpg_training` is the outer loop with all that is not the
 - a minibatch holds many sentences; weights are normalised over the samples of each sentence, as the paper's are;
 - decoding and collecting the states are one pass: tokens are constants, the gradient flows through the states;
 - the reference's states are as noisy as the samples', or the critic would tell references by their calm;
+- RMSProp's first updates of the actor are no larger than the later ones;
 - gradients are clipped, the critic starts at the mean return and may learn for a while before the actor does, from
   noisy decodings or from n-best lists;
 - the actor's output layer is zero at first, so that learning starts exactly at greedy decoding.
@@ -139,6 +140,15 @@ def critic_aware_weights(rc: Tensor, r: Tensor, tau: float) -> Tensor:
     That is a softmax, which does not divide zero by zero where the critic is wrong about every sample.
     """
     return torch.softmax(-((rc - r) ** 2) / tau, dim=1)
+
+
+def unbiased_rate(rate: float, alpha: float, updates: int) -> float:
+    """The learning rate of RMSProp's next update, behind so many others, that makes it as large as a later one.
+
+    Its mean of squares starts at zero: the first updates, when the critic knows the least, would be ten times as large.
+    Corrected as Adam corrects it.
+    """
+    return float(rate * (1 - alpha ** (updates + 1)) ** 0.5)
 
 
 def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:

@@ -14,7 +14,7 @@ from training.corpus.batches import BatchStream
 from training.corpus.cache import TokenCorpus
 from training.policy.actor import PlainActor
 from training.policy.dev import DevScores
-from training.policy.dpg import PolicyGradientLearner
+from training.policy.dpg import PolicyGradientLearner, unbiased_rate
 from training.policy.nbest import NBest
 from training.policy.returns import Decode, minibatches
 from training.policy.watch import MAX_COLLAPSES, ActorState, Observer, Tally, record_look, start_state
@@ -147,7 +147,8 @@ class PolicyGradientTraining:
 
     def _update_actor(self) -> dict[str, float]:
         for group in self.learner.actor_optimizer.param_groups:
-            group["lr"] = self.config.actor_learning_rate * self.state.rate_factor
+            rate = self.config.actor_learning_rate * self.state.rate_factor
+            group["lr"] = unbiased_rate(rate, group["alpha"], self.state.update)
         measures = self.learner.update_actor(next(self.actor_pairs), self._noise(0, self.state.update))
         self.state.update += 1
         self.state.move_average(0.0)

@@ -9,7 +9,7 @@ from training.decoding.greedy import greedy
 from training.decoding.hypothesis import LengthLimits
 from training.policy.actor import build_actor
 from training.policy.critic import Critic
-from training.policy.dpg import PolicyGradientLearner, correlation, critic_aware_weights
+from training.policy.dpg import PolicyGradientLearner, correlation, critic_aware_weights, unbiased_rate
 from training.policy.objectives import Objective, Translations
 from training.policy.returns import Minibatch, TrueReturns
 
@@ -129,6 +129,17 @@ def test_vanilla_weighs_all_samples_alike(tiny_model):
     noise = torch.Generator().manual_seed(0)
     assert vanilla.update_actor(batch, noise)["effective_samples"] == pytest.approx(4.0)
     assert aware.update_actor(batch, noise)["effective_samples"] < 3.9
+
+
+def test_the_first_updates_of_rmsprop_are_as_large_as_the_later_ones():
+    weight = torch.zeros(1, requires_grad=True)
+    optimizer = torch.optim.RMSprop([weight], lr=1.0)
+    for update in range(5):
+        (group,) = optimizer.param_groups
+        group["lr"] = unbiased_rate(0.1, group["alpha"], update)
+        weight.grad = torch.tensor([-3.0])
+        optimizer.step()
+        assert weight.item() == pytest.approx(0.1 * (update + 1), rel=1e-4)
 
 
 def test_correlation_of_a_line_is_one_and_of_a_constant_zero():
