@@ -95,6 +95,11 @@ class PolicyGradient(Section):
         default=0, ge=0, description="pretrain on so many of a sentence's n-best hypotheses; 0: on noisy decodings"
     )
     critic_units: Positive = Field(default=128, description="GRU units and embedding size of the critic")
+    through_matches: bool = Field(
+        default=False,
+        description="let the actor follow the critic only in how its states match the reference's words, not in what "
+        "the critic makes of the states themselves",
+    )
     actor_learning_rate: float = Field(default=2e-5, gt=0, description="RMSProp's; the paper's 2e-6 is for 1028 units")
     critic_learning_rate: float = Field(default=2e-4, gt=0)
     batch_tokens: Positive = Field(default=600, description="tokens in a minibatch of either, padding included")

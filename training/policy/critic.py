@@ -10,6 +10,9 @@ through weights that start as the model's: at each step the reference's words th
 share of steps that speak for some word (precision), the share of words that some step speaks for (recall), the ratio of
 lengths.  Without the recall, the easiest way to please a critic is to say less.
 
+What a critic makes of the states themselves is where it errs the most, and an actor that climbs its prediction finds
+that out.  With `through_matches` the critic still sees them, but the gradient reaches them through the matches alone.
+
 Shapes:  B sentences · M samples of each · N = B·M rows, ordered by sentence · L reference length · T steps ·
          H decoder state · C critic's units · K attention key · R readout
 """
@@ -29,9 +32,17 @@ THRESHOLD, SLOPE = 9.0, 0.5
 class Critic(nn.Module):
     """Reads references [B, L] and sequences of states [N, T, H]; predicts returns [N]."""
 
-    def __init__(self, vocabulary: int, state: int, units: int, is_bounded: bool, readout: int | None = None) -> None:
+    def __init__(
+        self,
+        vocabulary: int,
+        state: int,
+        units: int,
+        is_bounded: bool,
+        readout: int | None = None,
+        through_matches: bool = False,
+    ) -> None:
         super().__init__()
-        self.is_bounded = is_bounded
+        self.is_bounded, self.through_matches = is_bounded, through_matches
         annotation, key, readout = 2 * units, max(16, units // 2), readout or units
         self.match_words = nn.Embedding(vocabulary, readout)
         self.match_state = nn.Linear(state, readout, bias=False)
@@ -105,7 +116,8 @@ class Critic(nn.Module):
         first_state = torch.tanh(self.first_state(annotations[:, 0, annotations.shape[2] // 2 :]))
         rows = torch.arange(len(references), device=states.device).repeat_interleave(samples)
         by_step, overall = self.match(references, reference_mask, states, state_mask)
-        observed = torch.cat([states, by_step * state_mask.unsqueeze(2)], dim=2)
+        seen_states = states.detach() if self.through_matches else states
+        observed = torch.cat([seen_states, by_step * state_mask.unsqueeze(2)], dim=2)
         read, alignments = attentional_gru(
             self.observation(observed).transpose(0, 1).contiguous(),
             first_state[rows],

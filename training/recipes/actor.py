@@ -221,7 +221,10 @@ def _train_dpg(settings: ActorTraining, data: ActorData, actor: PlainActor, obse
     if how.start is not None:
         actor.load_state_dict(data.actor_to_start_from(how.start, actor))
     torch.manual_seed(settings.seed)
-    critic = Critic(sizes.target_vocabulary, sizes.decoder, how.critic_units, data.objective.is_bounded, sizes.readout)
+    critic = Critic(
+        sizes.target_vocabulary, sizes.decoder, how.critic_units, data.objective.is_bounded, sizes.readout,
+        through_matches=how.through_matches,
+    )  # fmt: skip
     critic.start_from(data.model)
     returns = TrueReturns(data.objective, data.model, data.target.decode_many)
     learner = PolicyGradientLearner(data.model, actor, critic, returns, data.limits, how)
@@ -366,4 +369,5 @@ def describe_method(settings: ActorTraining) -> str:
     weights = "vanilla" if settings.dpg.vanilla else "critic-aware"
     origin = f", from {settings.dpg.start}" if settings.dpg.start else ""
     against = ", returns against chosen targets" if settings.dpg.reference == "target" else ""
-    return f"deterministic policy gradient, {weights}{against}{origin}"
+    through = ", through matches" if settings.dpg.through_matches else ""
+    return f"deterministic policy gradient, {weights}{through}{against}{origin}"

@@ -54,6 +54,27 @@ def test_the_gradient_reaches_real_states_and_no_padding():
     assert (reached[mask == 0] == 0).all()
 
 
+def test_through_matches_the_gradient_is_that_of_the_matches_alone():
+    """The same prediction; and a critic that makes nothing of what it saw has no gradient but by the matches."""
+    plain, matching = trained_looking(True), trained_looking(True)
+    matching.through_matches = True
+    states, mask = rows()
+    states.requires_grad_()
+    predicted = [critic(REFERENCES, REFERENCE_MASK, states, mask) for critic in (plain, matching)]
+    assert torch.equal(*predicted)
+    gradients = [torch.autograd.grad(one.sum(), states)[0] for one in predicted]
+    assert (gradients[0] - gradients[1]).abs().max() > 1e-3
+    with torch.no_grad():
+        for critic in (plain, matching):
+            critic.match_state.weight.zero_()  # nothing matches, whatever the states are
+    by_states, by_matches = (
+        torch.autograd.grad(critic(REFERENCES, REFERENCE_MASK, states, mask).sum(), states)[0]
+        for critic in (plain, matching)
+    )
+    assert by_states.abs().max() > 1e-3
+    assert by_matches.abs().max() == 0
+
+
 def test_it_learns_to_read_a_return_off_the_states():
     torch.manual_seed(2)
     critic = Critic(vocabulary=9, state=6, units=8, is_bounded=True)
