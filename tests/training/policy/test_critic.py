@@ -55,7 +55,7 @@ def test_the_gradient_reaches_real_states_and_no_padding():
 
 
 def test_through_matches_the_gradient_is_that_of_the_matches_alone():
-    """The same prediction; and a critic that makes nothing of what it saw has no gradient but by the matches."""
+    """The prediction is the same; where no state matches a word, no gradient is left."""
     plain, matching = trained_looking(True), trained_looking(True)
     matching.through_matches = True
     states, mask = rows()
