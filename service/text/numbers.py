@@ -5,16 +5,19 @@
 
 A number comes back as the target language writes it: the decimal mark and the mark of thousands change places.  What is
 no amount (a date, a version, an identifier) comes back as it was.  Times and short numbers stand for themselves: the
-model copies them nearly always, and where it has misread one (2012 as 1012), that is put right.
+model copies them nearly always, and where it has misread one (2012 as 1012), that is put right.  Dates such as "3. Mai"
+are lent as a whole (`service.text.dates`).
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from service.text.anchors import Anchor
+from service.text.dates import CALENDARS, STAND_INS, LentDate
 
 _SPACES = " \u00a0\u202f"
 # Groups of thousands, decimals, dates, or five digits and more; not part of a word, a time, a path, or the end of a
@@ -55,6 +58,7 @@ class Kind(Enum):
     LONG = re.compile(r"(?<![\d.,:])\d{2,3}(?![\d:]|[.,]\d)")  # as its stand-in
     TIME = re.compile(r"(?<![\d.,:])\d{1,2}[:.]+\d{1,2}(?![\d:]|[.,]\d)")
     SHORT = re.compile(r"(?<![\d.,:])\d{2,4}(?![\d:]|[.,]\d)")  # where it is missing, it may be written in words
+    DATE = re.compile(r"(?!)")  # as its own `LentDate` says
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Loan:
     stand_in: str
     number: str  # as the target language writes it
     kind: Kind = Kind.LONG
+    date: LentDate | None = None
 
     @property
     def anchor(self) -> Anchor:
@@ -83,28 +88,50 @@ class Numbers:
         """Put stand-ins in place of long numbers; return the sentence, where its anchors are now, and the loans."""
         if self.source not in _MARKS or self.target not in _MARKS:
             return sentence, list(anchors), []
-        stand_ins = _free_stand_ins(sentence, anchors)
         text, end = "", 0
         moved: list[Anchor] = []
         waiting = list(reversed(anchors))
         loans: list[Loan] = []
-        for match in _LENT.finditer(sentence):
-            start, stop = match.span()
+        for start, stop, loan in self._found(sentence, anchors):
             if any(start < anchor.offset < stop for anchor in anchors):
                 continue  # a tag cuts it
+            while waiting and waiting[-1].offset <= start:
+                moved.append(_shifted(waiting.pop(), len(text) - end))
+            text += sentence[end:start]
+            loans.append(replace(loan, offset=len(text)))
+            text += loan.stand_in
+            end = stop
+        moved += [_shifted(anchor, len(text) - end) for anchor in reversed(waiting)]
+        return text + sentence[end:], moved, loans
+
+    def _found(self, sentence: str, anchors: Sequence[Anchor]) -> list[tuple[int, int, Loan]]:
+        """Start and end of what is lent, in order, and its loan, that has no offset yet."""
+        found = list(self._found_dates(sentence))
+        stand_ins = _free_stand_ins(sentence, anchors)
+        for match in _LENT.finditer(sentence):
+            start, stop = match.span()
+            if any(start < other_stop and other_start < stop for other_start, other_stop, _ in found):
+                continue  # the day of a date
             kind = Kind.TIME if match["time"] else Kind.SHORT if match["short"] else Kind.LONG
             stand_in = next(stand_ins, None) if kind is Kind.LONG else match[0]
             if stand_in is None:
                 break
-            while waiting and waiting[-1].offset <= start:
-                moved.append(_shifted(waiting.pop(), len(text) - end))
-            text += sentence[end:start]
             number = self._written(match[0], sentence[:start]) if kind is Kind.LONG else match[0]
-            loans.append(Loan(len(text), stand_in, number, kind))
-            text += stand_in
-            end = stop
-        moved += [_shifted(anchor, len(text) - end) for anchor in reversed(waiting)]
-        return text + sentence[end:], moved, loans
+            found.append((start, stop, Loan(0, stand_in, number, kind)))
+        return sorted(found, key=lambda one: one[0])
+
+    def _found_dates(self, sentence: str) -> Iterator[tuple[int, int, Loan]]:
+        source, target = CALENDARS.get(self.source), CALENDARS.get(self.target)
+        if source is None or target is None:
+            return
+        dates = list(source.find(sentence))
+        numbers = {*_NUMBER.findall(sentence)} if dates else ()
+        free = (one for one in STAND_INS if str(one.day) not in numbers and not source.names(one, sentence))
+        for (start, stop, date), stand_in in zip(dates, free, strict=False):
+            written = source.write(stand_in)
+            if sentence[start:stop].isupper():
+                written = written.upper()
+            yield start, stop, Loan(0, written, target.write(date), Kind.DATE, target.lent(stand_in))
 
     def _written(self, number: str, before: str) -> str:
         """The number as the target language writes it, behind these words of the source."""
@@ -126,6 +153,9 @@ def reclaim(translation: str, lent: str, loans: Sequence[Loan]) -> str:
     for loan in loans:
         if not _is_missing(loan, translation):
             continue
+        if loan.date:
+            translation = loan.date.day.sub(loan.date.written, translation, count=1)
+            continue
         pattern = loan.kind.value
         known = {*pattern.findall(lent), *(one.stand_in for one in loans)}
         strange = (match for match in pattern.finditer(translation) if match[0] not in known)
@@ -142,7 +172,7 @@ def reclaim(translation: str, lent: str, loans: Sequence[Loan]) -> str:
 def repay(translation: str, loans: Sequence[Loan]) -> str:
     """Put the numbers in the places of their stand-ins."""
     for loan in loans:
-        translation = _pattern(loan).sub(loan.number, translation)
+        translation = _pattern(loan).sub(partial(_returned, loan), translation)
     return translation
 
 
@@ -155,7 +185,7 @@ def repay_pieces(pieces: Sequence[str], loans: Sequence[Loan]) -> list[str]:
         for match in _pattern(loan).finditer(text):
             for position in range(*match.span()):
                 index, at = places[position]
-                characters[index][at] = loan.number if position == match.start() else ""
+                characters[index][at] = _returned(loan, match) if position == match.start() else ""
     return ["".join(piece) for piece in characters]
 
 
@@ -170,10 +200,19 @@ def _is_missing(loan: Loan, translation: str) -> bool:
 
 def without_unfinished(translation: str, loans: Sequence[Loan]) -> str:
     """A translation that is still being made, up to what may become a stand-in."""
+    for loan in loans:
+        if loan.date:
+            translation = loan.date.without_unfinished(translation)
     return translation.rstrip("0123456789:") if loans else translation
 
 
+def _returned(loan: Loan, match: re.Match[str]) -> str:
+    return loan.number.upper() if match[0].isupper() else loan.number
+
+
 def _pattern(loan: Loan) -> re.Pattern[str]:
+    if loan.date:
+        return loan.date.whole
     written = loan.stand_in.replace(":", "[:.]")  # some write 18.30
     return re.compile(rf"(?<!\d)(?<!\d[.,]){written}(?!\d|[.,]\d)")
 

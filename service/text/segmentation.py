@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import sentencex
 
+from service.text.dates import CALENDARS
+
 # Line breaks and tabs, which part cells, are never moved, so a sentence never spans one.  \v \f \x1c-\x1e \x85 and the
 # Unicode separators are breaks for str.splitlines, and inside a sentence no tokeniser keeps them.
 BREAK = re.compile(r"([\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+)")
@@ -26,6 +28,10 @@ _BAR = re.compile(r"(\|)")
 # What may stand before the first or after the last word of a sentence without being part of it: white space, and at
 # the front a bullet or a number of a list.
 _FRONT = re.compile(r"\s*(?:(?:[-*+•‣◦▪·–—>#]+|\(?\d{1,3}[.)])\s+)*", re.UNICODE)
+
+# Not a number of a list, nor the end of a sentence, where a month goes on: "3. Mai", "3. MAI".
+_DAY_AND_POINT = ("de",)  # languages that write a day so
+_ENDS_IN_DAY = re.compile(r"(?<!\w)\d{1,2}\.\s*$")
 
 # sentencex sees the end of a sentence where the next one begins with a letter: not in "How much? 12.50 euros."
 _BEFORE_NUMBER = re.compile(r"(?<=[?!])(\s+)(?=\d)")
@@ -57,8 +63,7 @@ def split(text: str, language: str, count: TokenCount, limit: int, keeps_lines: 
             _append(segments, line)
             continue
         for piece in _sentences(line, language):
-            front = _FRONT.match(piece)
-            start = front.end() if front else 0
+            start = _start(piece, language)
             _append(segments, piece[:start])
             for part in cut_long(piece[start:], count, limit):
                 core = part.strip()
@@ -99,12 +104,30 @@ def cut_long(sentence: str, count: TokenCount, limit: int) -> list[str]:
     return cut_long(sentence[:at], count, limit) + cut_long(sentence[at:], count, limit)
 
 
+def _start(piece: str, language: str) -> int:
+    """Where the sentence begins behind white space, a bullet or a number of a list."""
+    front = _FRONT.match(piece)
+    start = front.end() if front else 0
+    day = _ENDS_IN_DAY.search(piece[:start])
+    return day.start() if day and _is_month(piece[start:], language) else start
+
+
+def _is_month(text: str, language: str) -> bool:
+    return language in _DAY_AND_POINT and CALENDARS[language].begins_with_month(text)
+
+
 def _sentences(line: str, language: str) -> list[str]:
     """sentencex, guarded: should it ever lose a character, the line stays whole."""
     pieces: list[str] = sentencex.segment(language, line)
     if "".join(pieces) != line:
         return [line]
-    return [part for piece in pieces for part in _BEFORE_NUMBER.split(piece)]
+    whole: list[str] = []
+    for piece in pieces:
+        if whole and _ENDS_IN_DAY.search(whole[-1]) and _is_month(piece, language):
+            whole[-1] += piece
+        else:
+            whole.append(piece)
+    return [part for piece in whole for part in _BEFORE_NUMBER.split(piece)]
 
 
 def _cut_near_middle(sentence: str) -> int:

@@ -57,6 +57,28 @@ AMOUNTS = {
     "de": ["0,25", "3,5", "47,11", "1.299,99", "12.500", "1.234.567", "98765"],
     "en": ["0.25", "3.5", "47.11", "1,299.99", "12,500", "1,234,567", "98765"],
 }
+# Days and months in the languages' own spellings, and where they go.
+DATED = {
+    "de": ["Am {} fährt mein Bruder ab.", "Ich habe am {} 2 Karten 😀 gekauft.", "Sie kommt am {} nach Hause."],
+    "en": ["On {} my brother leaves.", "I bought 2 tickets 😀 on {}.", "She comes home on {} at six."],
+}
+MONTHS = [
+    ("Januar", "January"),
+    ("Februar", "February"),
+    ("März", "March"),
+    ("April", "April"),
+    ("Mai", "May"),
+    ("Juni", "June"),
+    ("Juli", "July"),
+    ("August", "August"),
+    ("September", "September"),
+    ("Oktober", "October"),
+    ("November", "November"),
+    ("Dezember", "December"),
+]
+DAYS = (1, 2, 3, 4, 5, 7, 11, 15, 20, 23, 30, 31)
+WRITTEN = {"de": ["{day}. {month}"], "en": ["{day} {month}", "{month} {day}"]}
+DATES_ALONE = 0.9
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +163,26 @@ def test_numbers_and_addresses_are_kept(shipped, pair) -> None:
         output = ask(shipped, pair, text)["translatedText"]
         for part in re.findall(r"https?://\S+|\w+\.pdf|\d+", text):
             assert part in output, output
+
+
+@pytest.mark.parametrize("objective", ["none", "bleu"])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_dates_are_exact_and_nearly_always_the_only_ones(shipped, pair, objective) -> None:
+    """Every day and month comes through, and the models seldom make up another number beside it."""
+    source, target = pair.split("-")
+    asked = []
+    for day, (german, english) in zip(DAYS, MONTHS, strict=True):
+        month, translated = (german, english) if source == "de" else (english, german)
+        date = WRITTEN[target][0].format(day=day, month=translated)
+        written = [form.format(day=day, month=month) for form in WRITTEN[source]]
+        asked += [(frame.format(one), date) for one in written for frame in DATED[source]]
+    outputs = ask(shipped, pair, [text for text, _ in asked], objective=objective)["translatedText"]
+    assert not [output for (_, date), output in zip(asked, outputs, strict=True) if date not in output]
+    alone = [
+        not re.findall(r"\d+", re.sub(r"(?<!\d)2(?!\d)", "", output.replace(date, "", 1)))
+        for (_, date), output in zip(asked, outputs, strict=True)
+    ]
+    assert sum(alone) >= DATES_ALONE * len(alone), [one for one, fine in zip(outputs, alone, strict=True) if not fine]
 
 
 @pytest.mark.parametrize("pair", PAIRS)
