@@ -39,6 +39,7 @@ class Plan:
     callers: tuple[int, ...]
     rounds: int
     requests: int
+    starts: int
     seed: int
 
     def requests_of(self, callers: int) -> int:
@@ -46,7 +47,8 @@ class Plan:
         return 1 if callers == 1 else 2 * callers
 
     def rounds_of(self, callers: int) -> int:
-        return max(self.rounds, self.requests // self.requests_of(callers))
+        """Rounds of each start."""
+        return -(-max(self.rounds, self.requests // self.requests_of(callers)) // self.starts)
 
 
 # By the number of actors in the bundles: some, or all of them.
@@ -54,28 +56,29 @@ Servers = Mapping[int | None, LocalServer]
 Connections = Mapping[int | None, Sequence[Connection]]
 
 
-async def measure(servers: Servers, pair: Pair, plan: Plan, console: Console) -> Report:
-    """Run every round at every number of callers."""
-    sentences = read_sentences(pair, plan.models)
+async def measure(
+    servers: Servers, pair: Pair, sentences: Sequence[str], plan: Plan, start: int, console: Console
+) -> dict[int, list[Round]]:
+    """Run every round of a start at every number of callers."""
     kinds = compared_kinds(pair.actors)
-    before = describe_machine()
     results: dict[int, list[Round]] = {}
     with Progress(console=console, transient=True) as progress:
         for callers in plan.callers:
             count = plan.rounds_of(callers)
-            task = progress.add_task(f"{callers} callers", total=WARM_UP_ROUNDS + count)
+            title = f"start {start + 1} of {plan.starts}, {callers} callers"
+            task = progress.add_task(title, total=WARM_UP_ROUNDS + count)
             measured: list[Round] = []
             async with contextlib.AsyncExitStack() as stack:
                 connections = {actors: await connect(stack, server, callers) for actors, server in servers.items()}
-                for number in range(-WARM_UP_ROUNDS, count):
+                for number in range(start * count - WARM_UP_ROUNDS, (start + 1) * count):
                     dice = random.Random(f"{plan.seed} {callers} {number}")
                     texts = dice.choices(sentences, k=plan.requests_of(callers))
                     one = await run_round(servers, connections, pair, kinds, texts, number)
-                    if number >= 0:
+                    if number >= start * count:
                         measured.append(one)
                     progress.advance(task)
             results[callers] = measured
-    return Report(pair, kinds, results, len(sentences), before, describe_machine())
+    return results
 
 
 async def choose_pair(server: LocalServer, wanted: str | None) -> Pair:
@@ -138,6 +141,20 @@ async def run_slice(
     return Slice(seconds, tuple(latencies), tokens, cpu_s)
 
 
+def start_twins(stack: contextlib.ExitStack, plan: Plan, pair: Pair, logs: Path) -> Servers:
+    """Serve the pair without actors, with its first one, and with all of them, until the stack is closed.
+
+    Each process serves this pair alone: another one in its memory would be a difference too.
+    """
+    servers: dict[int | None, LocalServer] = {}
+    for count in (*range(min(2, len(pair.actors) + 1)), None):
+        models = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        make_twin(plan.models / pair.name, models / pair.name, pair.actors[:count])
+        log = logs / f"service-{'all' if count is None else count}.log"
+        servers[count] = stack.enter_context(local_server(models, log))
+    return servers
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, default=default_models(), help="folder of bundles (%(default)s)")
@@ -147,22 +164,29 @@ def main() -> None:
     parser.add_argument(
         "--requests", type=int, default=1500, help="and more, until each way has had so many requests (%(default)s)"
     )
+    parser.add_argument(
+        "--starts", type=int, default=1, help="start the processes so often, and share the rounds out (%(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("runs/overhead"), help="where results go (%(default)s)")
     given = parser.parse_args()
-    plan = Plan(given.models.resolve(), given.pair, tuple(given.callers), given.rounds, given.requests, given.seed)
+    if given.starts < 1:
+        parser.error(f"--starts must be at least 1, not {given.starts}")
+    models, callers = given.models.resolve(), tuple(given.callers)
+    plan = Plan(models, given.pair, callers, given.rounds, given.requests, given.starts, given.seed)
     console = Console() if sys.stdout.isatty() else Console(width=180)
-    with contextlib.ExitStack() as stack:
-        with local_server(plan.models, given.out / "service.log") as everything:
-            pair = uvloop.run(choose_pair(everything, plan.pair))
-        # Each process serves this pair alone: another one in its memory would be a difference too.
-        servers: dict[int | None, LocalServer] = {}
-        for count in (*range(min(2, len(pair.actors) + 1)), None):
-            models = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            make_twin(plan.models / pair.name, models / pair.name, pair.actors[:count])
-            log = given.out / f"service-{'all' if count is None else count}.log"
-            servers[count] = stack.enter_context(local_server(models, log))
-        report = uvloop.run(measure(servers, pair, plan, console))
+    with local_server(plan.models, given.out / "service.log") as everything:
+        pair = uvloop.run(choose_pair(everything, plan.pair))
+    sentences = read_sentences(pair, plan.models)
+    before = describe_machine()
+    results: dict[int, list[Round]] = {callers: [] for callers in plan.callers}
+    for start in range(plan.starts):
+        with contextlib.ExitStack() as stack:
+            servers = start_twins(stack, plan, pair, given.out)
+            for number, rounds in uvloop.run(measure(servers, pair, sentences, plan, start, console)).items():
+                results[number] += rounds
+    kinds = compared_kinds(pair.actors)
+    report = Report(pair, kinds, results, plan.starts, len(sentences), before, describe_machine())
     write_report(report, given.out, console)
 
 

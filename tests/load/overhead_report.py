@@ -38,10 +38,10 @@ class Column:
     digits: int
     percent: float | None = None  # of the latencies, where it is one of their percentiles
 
-    def compare(self, rounds: Sequence[Round], kind: str, baseline: str) -> Estimate:
+    def compare(self, rounds: Sequence[Round], kind: str, baseline: str, starts: int) -> Estimate:
         if self.percent is not None:
-            return compare_latencies(rounds, kind, baseline, self.percent)
-        return compare(rounds, kind, baseline, self.statistic)
+            return compare_latencies(rounds, kind, baseline, self.percent, starts=starts)
+        return compare(rounds, kind, baseline, self.statistic, starts=starts)
 
     def show(self, part: Slice) -> str:
         return f"{self.statistic(part) * self.scale:,.{self.digits}f}"
@@ -64,6 +64,7 @@ class Report:
     pair: Pair
     kinds: Sequence[Kind]
     results: Mapping[int, Sequence[Round]]
+    starts: int  # of the processes, with as many rounds each
     sentences: int
     before: dict[str, Any]
     after: dict[str, Any]
@@ -78,7 +79,7 @@ class Report:
         return [kind for kind in self.kinds if kind.plain is not None]
 
     def estimate(self, callers: int, kind: str, column: Column, baseline: str | None = None) -> Estimate:
-        return column.compare(self.results[callers], kind, baseline or self.baseline)
+        return column.compare(self.results[callers], kind, baseline or self.baseline, self.starts)
 
 
 def describe_machine() -> dict[str, Any]:
@@ -185,8 +186,9 @@ def _conditions(report: Report) -> str:
     )
     return (
         f"{report.pair.model}; rounds and requests of each way of decoding in a round: {rounds}, drawn from"
-        f" {report.sentences} sentences; × is against the bundle without actors, in the same rounds [95% bootstrap"
-        f" interval over rounds]. {before['processor']}, {before['cores']} cores for service and callers,"
+        f" {report.sentences} sentences; processes started {report.starts} times; × is against the bundle without"
+        f" actors, in the same rounds [95% bootstrap interval over starts and rounds]."
+        f" {before['processor']}, {before['cores']} cores for service and callers,"
         f" load average {before['load_average']} before and {after['load_average']} after; onnxruntime"
         f" {before['onnxruntime']}; {settings}."
     )
@@ -199,6 +201,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "before": report.before,
         "after": report.after,
         "sentences": report.sentences,
+        "starts": report.starts,
         "callers": {
             str(callers): {
                 kind.name: {

@@ -3,6 +3,9 @@
 A machine's speed drifts by more than the effect that is sought.  So rounds are short, the ratio to the baseline is
 taken inside every round, and the estimate is the median of the rounds' ratios.  Percentiles of latencies are those of
 all rounds together, for a short round has no tail.  Intervals are bootstraps over rounds.
+
+Where a process finds its memory is luck, which lasts as long as the process.  So the processes may be started several
+times; the rounds of each start follow one another, and the bootstrap draws starts, and of each its rounds.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,15 +72,16 @@ def pooled(rounds: Sequence[Round], contestant: str) -> Slice:
 
 
 def compare(
-    rounds: Sequence[Round], contestant: str, baseline: str, statistic: Statistic, *, seed: int = 0
+    rounds: Sequence[Round], contestant: str, baseline: str, statistic: Statistic, *, starts: int = 1, seed: int = 0
 ) -> Estimate:
     """The contestant's statistic as a multiple of the baseline's."""
     ratios = np.array([statistic(one[contestant]) / statistic(one[baseline]) for one in rounds])
-    return _estimate(np.median(ratios), [np.median(ratios[drawn]) for drawn in _draws(len(ratios), RESAMPLES, seed)])
+    draws = _draws(len(ratios), starts, RESAMPLES, seed)
+    return _estimate(np.median(ratios), [np.median(ratios[drawn]) for drawn in draws])
 
 
 def compare_latencies(
-    rounds: Sequence[Round], contestant: str, baseline: str, percent: float, *, seed: int = 0
+    rounds: Sequence[Round], contestant: str, baseline: str, percent: float, *, starts: int = 1, seed: int = 0
 ) -> Estimate:
     """The percentile of the contestant's latencies in all rounds as a multiple of the baseline's."""
     own, other = (np.array([one[name].latencies_s for one in rounds]) for name in (contestant, baseline))
@@ -86,12 +90,18 @@ def compare_latencies(
         return float(np.percentile(own[drawn], percent) / np.percentile(other[drawn], percent))
 
     everything = np.arange(len(rounds))
-    return _estimate(ratio(everything), [ratio(drawn) for drawn in _draws(len(rounds), RESAMPLES // 8, seed)])
+    draws = _draws(len(rounds), starts, RESAMPLES // 8, seed)
+    return _estimate(ratio(everything), [ratio(drawn) for drawn in draws])
 
 
-def _draws(rounds: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _draws(rounds: int, starts: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """Indices of rounds: as many starts as there are, drawn with replacement, and so many rounds of each."""
+    of_each, rest = divmod(rounds, starts)
+    assert not rest, "every start has as many rounds as the others"
     dice = np.random.default_rng(seed)
-    return (dice.integers(0, rounds, rounds) for _ in range(resamples))
+    for _ in range(resamples):
+        drawn = dice.integers(0, starts, (starts, 1))
+        yield (drawn * of_each + dice.integers(0, of_each, (starts, of_each))).ravel()
 
 
 def _estimate(ratio: float, resampled: Sequence[float]) -> Estimate:

@@ -17,13 +17,14 @@ KINDS = [
 
 def test_a_run_shows_a_table_and_leaves_numbers_text_and_picture(toy_models, tmp_path):
     command = [sys.executable, SCRIPT, "--models", toy_models, "--out", tmp_path]
-    options = ["--callers", "1", "3", "--rounds", "2", "--requests", "4"]
+    options = ["--callers", "1", "3", "--rounds", "2", "--requests", "4", "--starts", "2"]
     run = subprocess.run([*command, *options], capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     assert all(word in run.stdout for word in [*KINDS, "1 caller;", "3 callers;", "p50", "p95", "p99", "requests/s"])
 
     results = json.loads((tmp_path / "overhead.json").read_text())
     assert list(results["callers"]) == ["1", "3"]
+    assert results["starts"] == 2
     for callers, kinds in results["callers"].items():
         assert list(kinds) == KINDS
         for kind in kinds.values():
@@ -57,3 +58,10 @@ def test_a_pair_that_is_not_served_is_refused_by_name(toy_models, tmp_path):
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode != 0
     assert "de-fr is not served; choose from xa-xb" in run.stderr
+
+
+def test_no_start_at_all_is_refused(toy_models, tmp_path):
+    command = [sys.executable, SCRIPT, "--models", toy_models, "--out", tmp_path, "--starts", "0"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 2
+    assert "--starts must be at least 1, not 0" in run.stderr

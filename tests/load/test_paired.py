@@ -79,3 +79,17 @@ def test_no_contestant_always_follows_the_same_one():
     orders = [turns(["a", "b", "c", "d"], number) for number in range(8)]
     before_b = {order[order.index("b") - 1] for order in orders if order.index("b")}
     assert before_b == {"a", "c"}
+
+
+def test_luck_that_lasts_as_long_as_a_process_is_part_of_the_interval():
+    lucks = (0.97, 1.0, 1.03)  # of three starts, ten rounds each
+    rounds = [{"plain": SLICE, "other": slower_by(luck, SLICE)} for luck in lucks for _ in range(10)]
+    for estimate in (
+        compare(rounds, "other", "plain", seconds_per_token, starts=3),
+        compare_latencies(rounds, "other", "plain", 50, starts=3),
+    ):
+        assert estimate.ratio == pytest.approx(1.0)
+        # Each of the three is drawn thrice in one bootstrap of 27, which is more than 2.5%.
+        assert (estimate.low, estimate.high) == pytest.approx((0.97, 1.03))
+    narrow = compare(rounds[10:20], "other", "plain", seconds_per_token)
+    assert (narrow.low, narrow.high) == pytest.approx((1.0, 1.0))
