@@ -42,6 +42,10 @@ class Pretrain(Section):
         default=0.02, ge=0, description="fraction of learning_rate at the end of the decay"
     )
     label_smoothing: Fraction = 0.0
+    respelling: Fraction = Field(
+        default=0.0,
+        description="chance that a subword of the source is written as two shorter ones, as BPE-dropout does",
+    )
     batch_tokens: Positive = Field(
         default=3000, description="largest number of target (or source) tokens in a batch, padding included"
     )

@@ -8,7 +8,7 @@ without overlap.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from training.corpus.cache import BOS, PAD, IdArray, TokenCorpus
+from training.corpus.respelling import Respelling
 from training.errors import CorpusError
 
 IntArray = NDArray[np.int32] | NDArray[np.int64]
@@ -126,7 +127,12 @@ def pad_batch(corpus: TokenCorpus, indices: NDArray[np.int64]) -> Batch:
 
 
 def _padded(
-    flat: IdArray, starts: NDArray[np.int64], lengths: NDArray[np.int32], indices: NDArray[np.int64], *, even: bool
+    flat: IdArray | NDArray[np.int64],
+    starts: NDArray[np.int64],
+    lengths: IntArray,
+    indices: NDArray[np.int64],
+    *,
+    even: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return ids [B, L] and mask [B, L] of the chosen sentences."""
     length = lengths[indices]
@@ -137,11 +143,28 @@ def _padded(
     return np.where(is_real, flat[positions], PAD).astype(np.int64), is_real.astype(np.float32)
 
 
+def respelt(batch: Batch, respelling: Respelling, random: np.random.Generator) -> Batch:
+    """Return the batch with some subwords of its sources written as shorter ones; it may become wider."""
+    is_real = batch.source_mask.numpy() > 0
+    flat, lengths = respelling.respell(batch.source_ids.numpy()[is_real], is_real.sum(axis=1), random)
+    starts = np.cumsum(lengths) - lengths
+    source_ids, source_mask = _padded(flat, starts, lengths, np.arange(len(batch)), even=True)
+    return replace(batch, source_ids=torch.from_numpy(source_ids), source_mask=torch.from_numpy(source_mask))
+
+
 class BatchStream:
     """The infinite sequence of batches of a corpus, from any update on, for one of several processes."""
 
     def __init__(
-        self, corpus: TokenCorpus, *, batch_tokens: int, max_tokens: int, seed: int, rank: int = 0, world: int = 1
+        self,
+        corpus: TokenCorpus,
+        *,
+        batch_tokens: int,
+        max_tokens: int,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+        respelling: Respelling | None = None,
     ) -> None:
         self.corpus = corpus
         self.batch_tokens = batch_tokens
@@ -149,6 +172,7 @@ class BatchStream:
         self.seed = seed
         self.rank = rank
         self.world = world
+        self.respelling = respelling
         kept = short_enough(corpus.source_lengths, corpus.target_lengths, max_tokens)
         self.left_out = len(corpus) - len(kept)  # pairs longer than max_tokens
         if not len(kept):
@@ -170,8 +194,13 @@ class BatchStream:
 
     def batches(self, start_step: int = 0) -> Iterator[Batch]:
         """Yield this process's batches for ever, beginning with the one of update `start_step` (from 0)."""
-        for indices in self.index_batches(start_step):
-            yield pad_batch(self.corpus, indices)
+        for step, indices in enumerate(self.index_batches(start_step), start=start_step):
+            batch = pad_batch(self.corpus, indices)
+            if self.respelling is not None:
+                # Its place in the sequence decides a batch's spelling, not who computes it, nor when.
+                random = np.random.default_rng((self.seed, step * self.world + self.rank))
+                batch = respelt(batch, self.respelling, random)
+            yield batch
 
     def index_batches(self, start_step: int = 0) -> Iterator[NDArray[np.int64]]:
         """The same sequence as pair indices."""

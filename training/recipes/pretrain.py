@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save_file
 from training.config import Config, load_config
 from training.corpus.batches import BatchStream
 from training.corpus.cache import EOS, TokenCorpus
+from training.corpus.respelling import Respelling
 from training.decoding.greedy import greedy
 from training.decoding.hypothesis import LengthLimits
 from training.errors import TrainingError
@@ -81,6 +82,7 @@ def pretrain(config: Config, run: RunFolder, *, restart: bool = False, console: 
         processes.share_parameters(model)
         state = start(model, config.pretrain)
         _resume(state, config, run, restart, console)
+        chance = config.pretrain.respelling
         stream = BatchStream(
             corpus,
             batch_tokens=config.pretrain.batch_tokens,
@@ -88,6 +90,7 @@ def pretrain(config: Config, run: RunFolder, *, restart: bool = False, console: 
             seed=config.pretrain.seed,
             rank=processes.rank,
             world=processes.world,
+            respelling=Respelling.of(Subwords.load(run.source_tokenizer).spelling_pieces(), chance) if chance else None,
         )
         if not processes.is_leader:
             train(state, stream, config.pretrain, processes, lambda _: 0.0, _Silent())

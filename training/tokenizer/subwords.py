@@ -90,6 +90,11 @@ class Subwords:
         """Return the subword of one id as a string; "▁" at its start begins a word."""
         return str(self._processor.id_to_piece(int(id)))
 
+    def spelling_pieces(self) -> dict[str, int]:
+        """Return the ids of the subwords that spell text by their own letters: neither special ids nor bytes."""
+        special = {PAD, UNK, BOS, EOS}
+        return {self.piece(id): id for id in range(len(self)) if id not in special and self.byte_of(id) is None}
+
     def pieces(self, text: str) -> list[str]:
         """Return the subwords of `text` as strings, for people to look at."""
         return list(self._processor.encode(text, out_type=str))
