@@ -14,7 +14,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.text.opaque import Span
 
@@ -61,6 +61,26 @@ def lift(
             lifted += " "  # its neighbours are two words, not one
         end = stop
     return lifted + sentence[end:], anchors
+
+
+def replaced(sentence: str, spans: Sequence[Span], anchors: Sequence[Anchor]) -> tuple[str, list[Anchor], list[int]]:
+    """Write the spans' literals in place of them; return the sentence, its anchors, and where each literal begins now.
+
+    Spans are in order, and no anchor is inside of one.
+    """
+    text, end = "", 0
+    moved: list[Anchor] = []
+    offsets: list[int] = []
+    waiting = deque(anchors)
+    for start, stop, literal in [*spans, Span(len(sentence), len(sentence), "")]:
+        while waiting and waiting[0].offset <= start:
+            anchor = waiting.popleft()
+            moved.append(replace(anchor, offset=anchor.offset + len(text) - end))
+        text += sentence[end:start]
+        offsets.append(len(text))
+        text += literal
+        end = stop
+    return text, moved, offsets[:-1]
 
 
 def set_down(translation: str, sentence: str, anchors: Sequence[Anchor], escape: Callable[[str], str] = str) -> str:

@@ -6,7 +6,7 @@
 A number comes back as the target language writes it: the decimal mark and the mark of thousands change places.  What is
 no amount (a date, a version, an identifier) comes back as it was.  Times and short numbers stand for themselves: the
 model copies them nearly always, and where it has misread one (2012 as 1012), that is put right.  Dates such as "3. Mai"
-are lent as a whole (`service.text.dates`).
+are lent as a whole (`service.text.dates`), and so are measures and what is below zero: "75 kg", "-5".
 """
 
 import re
@@ -16,8 +16,9 @@ from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
-from service.text.anchors import Anchor
+from service.text.anchors import Anchor, replaced
 from service.text.dates import CALENDARS, STAND_INS, LentDate
+from service.text.opaque import Span
 
 _SPACES = " \u00a0\u202f"
 # Groups of thousands, decimals, dates, or five digits and more; not part of a word, a time, a path, or the end of a
@@ -29,8 +30,19 @@ _LONG = (
     rf"(?!:|[.,/]\d|{_HALF_DAY})"
 )
 _TIME = rf"(?<![\w.,:/-])(?:[01]?\d|2[0-4]):[0-5]\d(?![\w:-]|[.,/]\d|{_HALF_DAY})"
+# With units that are written alike everywhere.
+_UNITS = (
+    "[kmµ]?g|[kcmµn]?m|[mcd]?[lL]|ha|km/h|m/s|mph|°[CF]|[kMG]?W|[kMG]?Wh|k?V|mAh|[kMG]?Hz|[kKMGT]B|[kKMGT]i?B/s|[kMG]bit/s|k?cal|kJ|"
+    "hPa|dB|dpi|px|min|h|ms|s"
+)
+_AMOUNT = rf"(?:\d{{1,3}}+(?:[{_SPACES}]\d{{3}}(?!\d))++(?:[.,]\d++)?+|\d++(?:[.,]\d++)*+)"
+_MEASURE = (
+    rf"(?<![\w.,:/−-])[−-]?{_AMOUNT}(?:[{_SPACES}]?[–-][{_SPACES}]?{_AMOUNT})?[{_SPACES}]?(?:{_UNITS})(?![\w/²³-])"
+    rf"|(?<![\w.,:/−–)\]-])[−-]{_AMOUNT}(?![\w:/-]|[.,]\d)"
+)
 _SHORT = r"(?<![\w.,:/-])\d{2,4}(?![\w:/-]|[.,]\d)"
-_LENT = re.compile(f"(?P<time>{_TIME})|(?:{_LONG})|(?P<short>{_SHORT})")
+_LENT = re.compile(f"(?P<time>{_TIME})|(?P<measure>{_MEASURE})|(?:{_LONG})|(?P<short>{_SHORT})")
+_ONE_AMOUNT = re.compile(_AMOUNT)
 _NUMBER = re.compile(r"\d+")
 _SPACE = re.compile(f"[{_SPACES}]")
 _LAST_WORD = re.compile(r"(\w+)[ \u00a0]$")
@@ -88,21 +100,15 @@ class Numbers:
         """Put stand-ins in place of long numbers; return the sentence, where its anchors are now, and the loans."""
         if self.source not in _MARKS or self.target not in _MARKS:
             return sentence, list(anchors), []
-        text, end = "", 0
-        moved: list[Anchor] = []
-        waiting = list(reversed(anchors))
-        loans: list[Loan] = []
-        for start, stop, loan in self._found(sentence, anchors):
-            if any(start < anchor.offset < stop for anchor in anchors):
-                continue  # a tag cuts it
-            while waiting and waiting[-1].offset <= start:
-                moved.append(_shifted(waiting.pop(), len(text) - end))
-            text += sentence[end:start]
-            loans.append(replace(loan, offset=len(text)))
-            text += loan.stand_in
-            end = stop
-        moved += [_shifted(anchor, len(text) - end) for anchor in reversed(waiting)]
-        return text + sentence[end:], moved, loans
+        found = [
+            (start, stop, loan)
+            for start, stop, loan in self._found(sentence, anchors)
+            if not any(start < anchor.offset < stop for anchor in anchors)  # a tag cuts it
+        ]
+        text, moved, offsets = replaced(
+            sentence, [Span(start, stop, loan.stand_in) for start, stop, loan in found], anchors
+        )
+        return text, moved, [replace(loan, offset=offset) for (_, _, loan), offset in zip(found, offsets, strict=True)]
 
     def _found(self, sentence: str, anchors: Sequence[Anchor]) -> list[tuple[int, int, Loan]]:
         """Start and end of what is lent, in order, and its loan, that has no offset yet."""
@@ -116,7 +122,11 @@ class Numbers:
             stand_in = next(stand_ins, None) if kind is Kind.LONG else match[0]
             if stand_in is None:
                 break
-            number = self._written(match[0], sentence[:start]) if kind is Kind.LONG else match[0]
+            number = match[0]
+            if match["measure"]:
+                number = _ONE_AMOUNT.sub(lambda amount: self._written(amount[0], ""), number)
+            elif kind is Kind.LONG:
+                number = self._written(number, sentence[:start])
             found.append((start, stop, Loan(0, stand_in, number, kind)))
         return sorted(found, key=lambda one: one[0])
 
@@ -221,10 +231,6 @@ def _free_stand_ins(sentence: str, anchors: Sequence[Anchor]) -> Iterator[str]:
     """Stand-ins that neither the sentence nor anything that was lifted out of it holds."""
     taken = {*_NUMBER.findall(sentence), *(one for anchor in anchors for one in _NUMBER.findall(anchor.literal))}
     return (stand_in for stand_in in _STAND_INS if stand_in not in taken)
-
-
-def _shifted(anchor: Anchor, by: int) -> Anchor:
-    return Anchor(anchor.offset + by, anchor.literal, anchor.has_space_before, anchor.has_space_after)
 
 
 def _is_amount(number: str, marks: _Marks) -> bool:

@@ -117,7 +117,7 @@ def _unknown_spans(sentence: str, start: int, stop: int, knows: Knows) -> Iterat
         cluster = sentence[cluster_start:cluster_stop]
         if cluster.isspace() or knows(cluster):
             continue
-        if cluster[0].isalpha():
+        if cluster[0].isalnum():
             # Half a word is no word: it would be translated as another one.
             cluster_start, cluster_stop = _word_around(sentence, cluster_start, cluster_stop, end, stop)
         if cluster_start > end:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from service.text.abbreviations import write_out
 from service.text.anchors import lift
 from service.text.document import Document, Sentence, escaped
 from service.text.markup import Block, Raw, read
@@ -94,7 +95,8 @@ class Reader:
         lifted, anchors = lift(text, spans, tags or (), escaped if is_html else str)
         if not has_letter(lifted):
             return None
-        lent, anchors, loans = Numbers(self.source, self.target).lend(lifted, anchors)
+        written_out, anchors = write_out(lifted, self.source, anchors)
+        lent, anchors, loans = Numbers(self.source, self.target).lend(written_out, anchors)
         shouted = is_shouted(lent)
         if shouted:
             lent = lower_voice(lent)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.document import Sentence
+from service.text.numbers import Kind, Numbers
 from service.text.reading import Reader
 
 
@@ -37,8 +38,8 @@ def sentence_of(text: str, source: str = "de", target: str = "en") -> Sentence:
         ("Es sind 12.500 Besucher.", "de", "12,500"),
         ("Es sind 1.234.567 Leute.", "de", "1,234,567"),
         ("Um 0,25 Punkte!", "de", "0.25"),
-        ("Es kostet 5,5kg Gold.", "de", "5.5"),
-        ("Es sind -3,5 Grad.", "de", "3.5"),
+        ("Es hat 5,5kg Gold.", "de", "5.5kg"),
+        ("Es sind -3,5 Grad.", "de", "-3.5"),
         ("It costs $1,299.99 now.", "en", "1.299,99"),
         ("About 12,500 people.", "en", "12.500"),
         ("It is 5.5 metres long.", "en", "5,5"),
@@ -71,6 +72,49 @@ def test_what_is_no_amount_comes_back_as_it_was(text, source, kept):
     sentence = sentence_of(text, source, "en" if source == "de" else "de")
     assert kept not in sentence.text
     assert sentence.restore(sentence.text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "number"),
+    [
+        ("Er wiegt 75 kg.", "de", "75 kg"),
+        ("Er ist 1,80 m groß.", "de", "1.80 m"),
+        ("Es waren -5 Grad.", "de", "-5"),
+        ("Das sind 10-12 m Stoff.", "de", "10-12 m"),
+        ("Das sind 1,5 - 2,5 km dorthin.", "de", "1.5 - 2.5 km"),
+        ("Fahr nicht mit 130 km/h hier.", "de", "130 km/h"),
+        ("Es hat (-3) dort.", "de", "-3"),
+        ("It weighs 2.5 kg now.", "en", "2,5 kg"),
+        ("It holds 1,500 ml of it.", "en", "1.500 ml"),
+    ],
+)
+def test_measures_and_what_is_below_zero_are_lent_as_a_whole(text, source, number):
+    sentence = sentence_of(text, source, "en" if source == "de" else "de")
+    (loan,) = sentence.loans
+    assert loan.number == number
+    assert loan.kind is Kind.LONG
+    assert number in sentence.restore(sentence.text)
+    assert number in sentence.restore("Nothing of it.")
+
+
+@pytest.mark.parametrize(("text", "number"), [("Es waren −5 Grad.", "−5"), ("Das sind 1,5 – 2,5 km.", "1.5 – 2.5 km")])
+def test_signs_and_ranges_may_be_written_with_signs_of_their_own(text, number):
+    _, _, (loan,) = Numbers("de", "en").lend(text)
+    assert loan.number == number
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Spiel endete 3-2.",
+        "Wir haben 5 mal gewonnen.",
+        "Sie kam am 5 minus eins.",
+        "Die Linie U-5 kommt.",
+        "Nimm 3 - 2 Eier.",
+    ],
+)
+def test_what_only_looks_like_a_measure_is_left_alone(text):
+    assert sentence_of(text).text == text
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,12 @@ def test_soft_hyphens_and_other_invisible_signs_are_dropped_and_words_stay_whole
     assert lift(sentence, spans) == ("Die Kinder spielen.", [])
 
 
+def test_a_word_with_an_unknown_sign_that_is_part_of_it_is_kept_whole() -> None:
+    sentence = "Auf 50 m² gibt es H₂O. 🙂"
+    spans = find_spans(sentence, lambda cluster: cluster not in "²₂🙂")
+    assert [sentence[span.start : span.stop] for span in spans] == ["m²", "H₂O", "🙂"]
+
+
 def test_several_spaces_are_read_as_one() -> None:
     sentence = "Ich  habe \u00a0 viele      Wörter."
     text, anchors = lift(sentence, find_spans(sentence, lambda cluster: True))
