@@ -1,12 +1,13 @@
 """Abbreviations, written out: models have read "zum Beispiel" thousands of times, and "z. B." hardly ever.
 
     "Nimm Obst mit, z. B. Äpfel usw."    the model gets    "Nimm Obst mit, zum Beispiel Äpfel und so weiter."
+    "Come at 6:30 p.m."                  the model gets    "Come at 18:30."
 
 Only those that mean one thing.  The point of one that ends a sentence is the sentence's, too, and stays.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from service.text.anchors import Anchor, replaced
@@ -59,7 +60,14 @@ _WRITTEN_OUT: Mapping[str, Mapping[str, str]] = {
         "BTW": "by the way",
     },
 }
+# Behind these a sentence may be over; behind the others it goes on.
+_MAY_BE_LAST = frozenset(
+    ("u. v. m.", "o. Ä.", "usw.", "etc.", "Mio.", "Mrd.", "Std.", "Min.", "ASAP", "asap", "btw", "BTW")
+)
 _SPACE = "[ \u00a0\u202f]?"
+_HALF_DAYS = {
+    "en": rf"(?P<hour>0?[1-9]|1[0-2])(?::(?P<minute>[0-5]\d))?{_SPACE}(?P<half>[aApP])(?:\.{_SPACE}[mM]\.|[mM])"
+}
 
 
 def write_out(sentence: str, language: str, anchors: Sequence[Anchor] = ()) -> tuple[str, list[Anchor]]:
@@ -72,13 +80,25 @@ def write_out(sentence: str, language: str, anchors: Sequence[Anchor] = ()) -> t
         start, stop = match.span()
         if any(start < anchor.offset < stop for anchor in anchors):
             continue  # a tag cuts it
-        words = _words(language)[_without_spaces(match[0])]
+        words = _time(match) if match["time"] else _words(language)[_without_spaces(match[0])]
         is_first = not sentence[:start].strip()
         ends = match[0].endswith(".") and not any(character.isalnum() for character in sentence[stop:])
         written = (words[:1].upper() if is_first else words[:1]) + words[1:] + ("." if ends else "")
         spans.append(Span(start, stop, written))
     text, moved, _ = replaced(sentence, spans, anchors)
     return text, moved
+
+
+def goes_on(text: str, language: str) -> bool:
+    """Whether the text ends with an abbreviation behind which its sentence is not over."""
+    last = _last(language)
+    return last is not None and last.search(text) is not None
+
+
+def _time(match: re.Match[str]) -> str:
+    """6:30 p.m. as 18:30, for no language but English counts to twelve twice."""
+    hour = int(match["hour"]) % 12 + (12 if match["half"] in "pP" else 0)
+    return f"{hour}:{match['minute'] or '00'}"
 
 
 @cache
@@ -91,9 +111,19 @@ def _pattern(language: str) -> re.Pattern[str] | None:
     """Any abbreviation of the language as a word of its own, with spaces in it or without; None where we know none."""
     if language not in _WRITTEN_OUT:
         return None
-    longest_first = sorted(_WRITTEN_OUT[language], key=len, reverse=True)
-    spelt = "|".join(_SPACE.join(map(re.escape, short.split(" "))) for short in longest_first)
-    return re.compile(rf"(?<![\w.@/-])(?:{spelt})(?!\w)")
+    time = _HALF_DAYS.get(language, "(?!)(?P<hour>)(?P<minute>)(?P<half>)")
+    return re.compile(rf"(?<![\w.,:@/-])(?:(?P<time>{time})|{_any_of(_WRITTEN_OUT[language])})(?!\w)")
+
+
+@cache
+def _last(language: str) -> re.Pattern[str] | None:
+    going_on = [short for short in _WRITTEN_OUT.get(language, ()) if short not in _MAY_BE_LAST]
+    return re.compile(rf"(?<![\w.@/-])(?:{_any_of(going_on)})\s*$") if going_on else None
+
+
+def _any_of(abbreviations: Iterable[str]) -> str:
+    longest_first = sorted(abbreviations, key=len, reverse=True)
+    return "|".join(_SPACE.join(map(re.escape, short.split(" "))) for short in longest_first)
 
 
 def _without_spaces(abbreviation: str) -> str:

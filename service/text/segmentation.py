@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import sentencex
 
+from service.text.abbreviations import goes_on
 from service.text.dates import CALENDARS
 
 # Line breaks and tabs, which part cells, are never moved, so a sentence never spans one.  \v \f \x1c-\x1e \x85 and the
@@ -123,11 +124,16 @@ def _sentences(line: str, language: str) -> list[str]:
         return [line]
     whole: list[str] = []
     for piece in pieces:
-        if whole and _ENDS_IN_DAY.search(whole[-1]) and _is_month(piece, language):
+        if whole and _is_one(whole[-1], piece, language):
             whole[-1] += piece
         else:
             whole.append(piece)
     return [part for piece in whole for part in _BEFORE_NUMBER.split(piece)]
+
+
+def _is_one(first: str, second: str, language: str) -> bool:
+    """Whether a point between two pieces ends no sentence: "am 3. | Mai", "ca. | 5 Euro"."""
+    return goes_on(first, language) or (bool(_ENDS_IN_DAY.search(first)) and _is_month(second, language))
 
 
 def _cut_near_middle(sentence: str) -> int:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from service.text.abbreviations import write_out
 from service.text.anchors import Anchor
 from service.text.reading import Reader
+from service.text.segmentation import split
 
 
 class Knowing:
@@ -35,6 +36,10 @@ class Knowing:
         ("Some fruit, e.g. apples.", "en", "Some fruit, for example apples."),
         ("Apples, pears, etc.", "en", "Apples, pears, and so on."),
         ("Reply asap!", "en", "Reply as soon as possible!"),
+        ("Come at 6:30 p.m. on Monday.", "en", "Come at 18:30 on Monday."),
+        ("Come at 6pm.", "en", "Come at 18:00."),
+        ("Come at 12 a.m.", "en", "Come at 0:00."),
+        ("It is 12:15 PM now.", "en", "It is 12:15 now."),
     ],
 )
 def test_an_abbreviation_is_written_out(text, language, written):
@@ -47,6 +52,7 @@ def test_an_abbreviation_is_written_out(text, language, written):
         ("Die Arca. ist alt.", "de"),
         ("Das steht in etc.conf hier.", "de"),
         ("It is i.e.x in there.", "en"),
+        ("At 18:30 pm and 3.5 am it is.", "en"),
         ("Nimm Obst mit, z. B. Äpfel.", "en"),
         ("z. B. tohle", "cs"),
     ],
@@ -78,10 +84,24 @@ def test_a_sentence_remembers_how_it_was_written():
     assert sentence.restore(sentence.text) == "Ca. 1,200 Leute 😀 und so weiter."
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "sentences"),
+    [
+        ("It is approx. 5.5 km. Go!", "en", ["It is approx. 5.5 km.", "Go!"]),
+        ("Es kostet 5 Euro inkl. Heizung. Gut.", "de", ["Es kostet 5 Euro inkl. Heizung.", "Gut."]),
+        ("Call asap. Thanks!", "en", ["Call asap.", "Thanks!"]),
+    ],
+)
+def test_a_sentence_goes_on_behind_most_abbreviations(text, language, sentences):
+    segments = split(text, language, Knowing().count, limit=50)
+    assert [segment.text for segment in segments if segment.is_sentence] == sentences
+
+
 @given(st.text(alphabet="zBuswd.h ca1,😀\n", max_size=60))
 def test_any_text_can_be_written_out(text):
     written, _ = write_out(text, "de")
     assert len(written) >= len(text) - text.count(" ")
+    assert "😀" * text.count("😀") == "".join(one for one in written if one == "😀")
 
 
 def test_time_grows_no_faster_than_the_text():
