@@ -57,6 +57,25 @@ AMOUNTS = {
     "de": ["0,25", "3,5", "47,11", "1.299,99", "12.500", "1.234.567", "98765"],
     "en": ["0.25", "3.5", "47.11", "1,299.99", "12,500", "1,234,567", "98765"],
 }
+# Sentences with a measure, or something below zero, and how the translation has it.
+MEASURES = {
+    "de": {
+        "Mein Bruder wiegt 75 kg.": "75 kg",
+        "Die Temperatur beträgt -5 °C.": "-5 °C",
+        "Das Auto fährt 180 km/h.": "180 km/h",
+        "Das Zimmer ist 10-12 m lang.": "10-12 m",
+        "Die Flasche hat 1,5 l.": "1.5 l",
+        "Gestern waren es -12 Grad.": "-12",
+    },
+    "en": {
+        "My brother weighs 75 kg.": "75 kg",
+        "The temperature is -5 °C.": "-5 °C",
+        "The car goes 180 km/h.": "180 km/h",
+        "The room is 10-12 m long.": "10-12 m",
+        "The bottle holds 1.5 l.": "1,5 l",
+        "The train leaves at 6:30 p.m.": "18:30|18.30",
+    },
+}
 # Days and months in the languages' own spellings, and where they go.
 DATED = {
     "de": ["Am {} fährt mein Bruder ab.", "Ich habe am {} 2 Karten 😀 gekauft.", "Sie kommt am {} nach Hause."],
@@ -202,6 +221,15 @@ def test_amounts_are_exact_and_written_as_the_target_language_does(shipped, pair
         assert re.findall(r"\d[\d.,]*\d", output) == [wanted], output
         assert explained["source"] == text
         assert "".join(token["text"] for token in explained["tokens"]).strip() == output
+
+
+@pytest.mark.parametrize("objective", ["none", "bleu"])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_measures_are_exact(shipped, pair, objective) -> None:
+    measures = MEASURES[pair[:2]]
+    outputs = ask(shipped, pair, list(measures), objective=objective)["translatedText"]
+    for wanted, output in zip(measures.values(), outputs, strict=True):
+        assert re.search(rf"(?<![\d-])(?:{wanted})(?!\w)", output), output
 
 
 @pytest.mark.parametrize("pair", PAIRS)
