@@ -11,6 +11,7 @@ from service.text.document import Document, Sentence, escaped
 from service.text.markup import Block, Raw, read
 from service.text.numbers import Numbers
 from service.text.opaque import NO_GLOSSARY, Glossary, Span, find_spans
+from service.text.quotes import familiar_quotes
 from service.text.segmentation import has_letter, split
 from service.text.shouting import is_shouted, lower_voice
 
@@ -38,8 +39,9 @@ class Reader:
         parts: list[str | Sentence] = []
         for segment in split(text, self.source, self._count, self.limit):
             if segment.is_sentence:
-                spans = self._find(segment.text)
-                parts.append(self._sentence(segment.text, spans) or _replaced(segment.text, spans))
+                words = familiar_quotes(segment.text, self.source)
+                spans = self._find(words)
+                parts.append(self._sentence(words, spans) or _replaced(segment.text, spans))
             else:
                 parts.append(segment.text)
         return Document(parts)
@@ -65,9 +67,10 @@ class Reader:
             inside: list[tuple[int, str]] = []
             while tags and tags[0][0] < stop:
                 inside.append(tags.popleft())
-            spans = self._find(segment.text) if segment.is_sentence else []
+            words = familiar_quotes(segment.text, self.source)
+            spans = self._find(words) if segment.is_sentence else []
             tags_inside = [(offset - start, tag) for offset, tag in inside]
-            sentence = self._sentence(segment.text, spans, tags_inside) if segment.is_sentence else None
+            sentence = self._sentence(words, spans, tags_inside) if segment.is_sentence else None
             if sentence:
                 yield sentence
             elif segment.is_sentence and not inside:
