@@ -7,7 +7,8 @@ every round.  The callers' own work is done on the same machine, and counts agai
 Two cores share their memory and their power, so an engine is slower when the other core is busy with anything at all.
 How much slower, the engine alone shows beside a process that reads and writes JSON and nothing else.
 
-Sentences have about 20 tokens: everyday ones, strung together by commas.
+Sentences have about 20 tokens: everyday ones, strung together by commas.  A round is long, since all callers begin at the
+same moment and end together, and that is to weigh little.
 """
 
 import argparse
@@ -128,8 +129,8 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=default_models(), help="folder of bundles (%(default)s)")
     parser.add_argument("--pair", help="such as de-en; the first that is served by default")
     parser.add_argument("--callers", type=int, default=32)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--requests", type=int, default=400, help="requests of a round (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--requests", type=int, default=2400, help="requests of a round (%(default)s)")
     parser.add_argument("--out", type=Path, default=Path("runs/overhead"), help="where the log goes (%(default)s)")
     plan = parser.parse_args()
     plan.models = plan.models.resolve()
