@@ -7,8 +7,8 @@ every round.  The callers' own work is done on the same machine, and counts agai
 Two cores share their memory and their power, so an engine is slower when the other core is busy with anything at all.
 How much slower, the engine alone shows beside a process that reads and writes JSON and nothing else.
 
-Sentences have about 20 tokens: everyday ones, strung together by commas.  A round is long, since all callers begin at the
-same moment and end together, and that is to weigh little.
+Sentences have about 20 tokens: everyday ones, strung together by commas.  A round is long, since all callers begin at
+the same moment and end together, and that is to weigh little.
 """
 
 import argparse

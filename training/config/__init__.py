@@ -7,7 +7,7 @@ of the config file, and `${NAME}` in a path is replaced from the environment (`$
 from training.config.actors import ActorTraining, Choice, Join, PolicyGradient, Reference, Supervised
 from training.config.model import Decoding, Export, Model, Pretrain
 from training.config.reading import Config, load_config
-from training.config.text import Cleaning, Corpus, Languages, OtherNames, ParallelText, ShortText, Tokenizer
+from training.config.text import Cleaning, Corpus, Languages, Lesson, OtherNames, ParallelText, ShortText, Tokenizer
 
 __all__ = [
     "ActorTraining",
@@ -19,6 +19,7 @@ __all__ = [
     "Export",
     "Join",
     "Languages",
+    "Lesson",
     "Model",
     "OtherNames",
     "ParallelText",

@@ -55,6 +55,12 @@ class ParallelText(Section):
         return self
 
 
+class Lesson(ParallelText):
+    """Text for actors to learn from; where they need no references, the target side may be anybody's translation."""
+
+    sentences: Positive = Field(default=10_000, description="how many pairs of it, drawn at random when there are more")
+
+
 class Cleaning(Section):
     """Rules applied to training text in this order; each reports how many pairs it removed."""
 
@@ -108,6 +114,11 @@ class Corpus(Section):
         description="sets to choose on; the first decides early stopping, and best resembles what you translate"
     )
     test: dict[FileName, ParallelText] = Field(default_factory=dict, description="sets to report on, once")
+    lessons: tuple[Lesson, ...] = Field(
+        default=(),
+        description="what actors learn from, instead of the training text: the model knows that too well, and much of "
+        "it may be no running text",
+    )
     cleaning: Cleaning = Cleaning()
     short_text: ShortText | None = Field(
         default=None, description="make lone words and bare phrases of the training text, which has too few of them"

@@ -55,19 +55,29 @@ class TokenCorpus:
             self.target_ids[target : target + self.target_lengths[index]],
         )
 
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Self:
+        """Pairs of ids, given **without eos**, in memory."""
+        sides = []
+        for side in (0, 1):
+            closed = [[*pair[side], EOS] for pair in pairs]
+            lengths = np.array([len(sentence) for sentence in closed], np.int32)
+            ids = np.array([token for sentence in closed for token in sentence], np.int32)
+            sides.append((ids, lengths, np.cumsum(lengths, dtype=np.int64) - lengths))
+        source, target = sides
+        return cls(source[0], target[0], source[1], target[1], source[2], target[2])
+
     def extended(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> "TokenCorpus":
         """The same in memory, with more pairs of ids, given **without eos**, behind it."""
-        sides = []
-        for own, lengths, side in (
-            (self.source_ids, self.source_lengths, 0),
-            (self.target_ids, self.target_lengths, 1),
-        ):
-            more = [[*pair[side], EOS] for pair in pairs]
-            ids = np.concatenate([own, np.array([token for sentence in more for token in sentence], own.dtype)])
-            all_lengths = np.append(lengths, np.array([len(sentence) for sentence in more], np.int32))
-            sides.append((ids, all_lengths, np.cumsum(all_lengths, dtype=np.int64) - all_lengths))
-        source, target = sides
-        return TokenCorpus(source[0], target[0], source[1], target[1], source[2], target[2])
+        more = TokenCorpus.of(pairs)
+        return TokenCorpus(
+            np.concatenate([self.source_ids, more.source_ids.astype(self.source_ids.dtype)]),
+            np.concatenate([self.target_ids, more.target_ids.astype(self.target_ids.dtype)]),
+            np.append(self.source_lengths, more.source_lengths),
+            np.append(self.target_lengths, more.target_lengths),
+            np.append(self.source_starts, len(self.source_ids) + more.source_starts),
+            np.append(self.target_starts, len(self.target_ids) + more.target_starts),
+        )
 
     @classmethod
     def write(

@@ -58,6 +58,11 @@ def read_pairs(text: ParallelText, languages: Languages) -> Iterator[Pair]:
         raise CorpusError(f"{describe(text)}: no sentence pair in it")
 
 
+def is_short_enough(pair: Pair, text: ParallelText) -> bool:
+    """Whether a pair is within the `max_words` of its text."""
+    return text.max_words is None or max(len(side.split()) for side in pair) <= text.max_words
+
+
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, plain, .gz or .xz, without their ends."""
     number = 0

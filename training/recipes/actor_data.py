@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from random import Random
 
 import numpy as np
 from rich.console import Console
@@ -14,6 +15,7 @@ from torch import Tensor
 from training.config import ActorTraining, Choice, Config, Reference
 from training.corpus.batches import short_enough
 from training.corpus.cache import EOS, TokenCorpus
+from training.corpus.reading import Pair, is_short_enough, read_pairs
 from training.corpus.recombination import recombine
 from training.decoding.beam import BeamSettings, beam
 from training.decoding.greedy import greedy
@@ -88,8 +90,8 @@ class ActorData:
 
     @cached_property
     def drawn(self) -> tuple[TokenCorpus, Indices]:
-        """All pairs there are, and which of them to learn from: a draw of the run's own, and all recombined ones."""
-        corpus = TokenCorpus.open(self.run.data)
+        """All pairs there are, and which of them to learn from: a draw of them, and all recombined ones."""
+        corpus = self._lessons() if self.config.corpus.lessons else TokenCorpus.open(self.run.data)
         indices = self._draw(corpus)
         if not self.settings.supervised.recombined:
             return corpus, indices
@@ -97,6 +99,15 @@ class ActorData:
         made = recombine(sources, self.settings.supervised.recombined, self.settings.max_tokens, DRAW_SEED)
         everything = corpus.extended([(source, ()) for source in made])
         return everything, np.append(indices, np.arange(len(corpus), len(everything)))
+
+    def _lessons(self) -> TokenCorpus:
+        """The pairs of the config's lessons."""
+        pairs: list[Pair] = []
+        for text in self.config.corpus.lessons:
+            found = [pair for pair in read_pairs(text, self.config.languages) if is_short_enough(pair, text)]
+            pairs += Random(DRAW_SEED).sample(found, min(text.sentences, len(found)))
+        sides = self.source.encode_many([one for one, _ in pairs]), self.target.encode_many([one for _, one in pairs])
+        return TokenCorpus.of(list(zip(*sides, strict=True)))
 
     @property
     def corpus(self) -> TokenCorpus:

@@ -22,7 +22,7 @@ from training.config import Config, ParallelText, load_config
 from training.corpus.cache import TokenCorpus
 from training.corpus.cleaning import Cleaner, CleaningReport
 from training.corpus.names import with_other_names
-from training.corpus.reading import Pair, describe, read_lines, read_pairs
+from training.corpus.reading import Pair, describe, is_short_enough, read_lines, read_pairs
 from training.corpus.short_text import bare_phrases, in_any_case, lone_words
 from training.errors import CorpusError, TrainingError
 from training.recipes.prepared import Prepared, find_prepared, fingerprint_of, write_record
@@ -115,10 +115,10 @@ def write_evaluation_sets(folder: Path, sets: dict[str, ParallelText], config: C
     for name, text in sets.items():
         source_path, target_path = evaluation_files(folder, name)
         with source_path.open("w", encoding="utf-8") as sources, target_path.open("w", encoding="utf-8") as targets:
-            for source, target in read_pairs(text, config.languages):
-                if text.max_words is None or max(len(source.split()), len(target.split())) <= text.max_words:
-                    sources.write(_line(source))
-                    targets.write(_line(target))
+            for pair in read_pairs(text, config.languages):
+                if is_short_enough(pair, text):
+                    sources.write(_line(pair[0]))
+                    targets.write(_line(pair[1]))
 
 
 def _write_clean_text(

@@ -65,6 +65,7 @@ def fingerprint_of(config: Config) -> dict[str, Any]:
 
 def _leave_out_what_is_new(corpus: dict[str, Any]) -> None:
     """Remove options that are not used, where they are younger than runs that should stay prepared."""
+    del corpus["lessons"]  # read when an actor is trained
     for name in ("short_text", "other_names"):
         if corpus[name] is None:
             del corpus[name]

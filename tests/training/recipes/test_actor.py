@@ -14,15 +14,17 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from training.config import ActorTraining
+from training.config import ActorTraining, Lesson
 from training.corpus.cache import EOS
-from training.errors import ConfigError, ObjectiveError, TrainingError
+from training.corpus.toy import toy_pairs
+from training.errors import ConfigError, CorpusError, ObjectiveError, TrainingError
 from training.nmt.checkpoint import load_model
 from training.policy.actor_file import load_actor
 from training.policy.objectives import load_objective
 from training.policy.objectives.chrf import sentence_chrf
 from training.recipes.actor import actor_settings, parse_options, train_actor
 from training.recipes.actor_data import ActorData
+from training.recipes.prepared import find_prepared
 from training.recipes.run_folder import RunFolder
 
 QUICK = {"pairs": 60, "nbest": 3, "batch_tokens": 200, "max_steps": 12, "evaluate_every": 4}
@@ -223,6 +225,38 @@ def test_an_actor_learns_from_recombined_sentences_too(run, tiny_config, quiet):
     assert (len(data.indices), len(new), new & own) == (60 + 25, 25, set())
     train_actor(tiny_config, run, "mine", settings, console=quiet)
     assert "25 recombined sentences" in facts_of(run, "mine")["method"]
+
+
+def test_lessons_take_the_place_of_the_training_text(run, tiny_config, tmp_path, quiet):
+    for name, side in (("source.txt", 0), ("target.txt", 1)):
+        lines = [pair[side] for pair in toy_pairs(40, seed=77)]
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    plain = Lesson(source=tmp_path / "source.txt", target=tmp_path / "target.txt", sentences=10)
+    other = Lesson(toy=30, toy_seed=78, sentences=25)
+    corpus = tiny_config.corpus.model_copy(update={"lessons": (plain, other)})
+    config = tiny_config.model_copy(update={"corpus": corpus})
+    assert find_prepared(config, run) is not None, "lessons are none of what a run is prepared from"
+    shutil.rmtree(run.data)  # nobody needs the training text
+
+    data = ActorData(config, run, quick(), load_model(run.path)[0], load_objective("chrf"), quiet)
+    drawn = set(zip(*data.texts(), strict=True))
+    first, second = set(toy_pairs(40, seed=77)), set(toy_pairs(30, seed=78))
+    assert len(data.indices) == 35
+    assert len(drawn & first) == 10
+    assert drawn <= first | second
+    again = ActorData(config, run, quick(), data.model, load_objective("chrf"), quiet)
+    assert again.texts() == data.texts()
+
+    train_actor(config, run, "mine", quick(), console=quiet)
+    assert facts_of(run, "mine")["training"]["pairs"] == 35
+
+
+def test_a_lesson_that_is_not_there_is_said_so(run, tiny_config, tmp_path, quiet):
+    lesson = Lesson(source=tmp_path / "nowhere.txt", target=tmp_path / "nowhere.txt")
+    corpus = tiny_config.corpus.model_copy(update={"lessons": (lesson,)})
+    config = tiny_config.model_copy(update={"corpus": corpus})
+    with pytest.raises(CorpusError, match=r"nowhere\.txt: no such file"):
+        train_actor(config, run, "mine", quick(), console=quiet)
 
 
 @pytest.mark.parametrize("changes", [{"choice": "objective"}, {"choice": "consensus", "method": "dpg"}])
