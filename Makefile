@@ -87,11 +87,11 @@ $(SYNTHETIC)/english.txt: | $(VENV)/.dev
 $(SYNTHETIC)/german.txt: $(SYNTHETIC)/english.txt
 	$(BIN)/nudge translate --file $< --from en --to de --decoder beam --beam-size 4 --models $(MODELS) --output $@
 
-model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.2.0)
+model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.3.0)
 	@test -n "$(DATA)" -a -n "$(PAIR)" || { echo "say which pair and where the corpora are: make model PAIR=de-en DATA=<folder>"; exit 2; }
 	set -e; for stage in $(EARLIER); do for command in prepare pretrain; do \
 	  DATA=$(DATA) $(BIN)/nudge-train $$command --config training/configs/$$stage.toml --run runs/$$stage; done; done
-	$(if $(findstring everyday,$(EARLIER)),$(MAKE) $(SYNTHETIC)/german.txt DATA=$(DATA))
+	$(MAKE) $(SYNTHETIC)/german.txt DATA=$(DATA)
 	DATA=$(DATA) $(BIN)/nudge-train prepare $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train pretrain $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train actors $(PAIR_CONFIG)
