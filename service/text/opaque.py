@@ -48,6 +48,8 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]+")
 # What all of it has something of, and most sentences have not.
 _HINT = re.compile("[/\\\\`_@#<&{%$\\d\u00ad\u200b\u2060\ufeff]|[ \u00a0]{2}|\\.\\w|\\(\\)|\\]\\(")
 _ZERO_WIDTH_JOINER = "\u200d"
+# The unit of a number is lent with it (`service.text.numbers`), though no model may know the sign.
+_DEGREES = re.compile("(?:(?<=\\d)|(?<=\\d[ \u00a0\u202f]))°[CF](?!\\w)")
 
 Knows = Callable[[str], bool]
 
@@ -115,7 +117,7 @@ def _unknown_spans(sentence: str, start: int, stop: int, knows: Knows) -> Iterat
         if cluster_start < end:
             continue
         cluster = sentence[cluster_start:cluster_stop]
-        if cluster.isspace() or knows(cluster):
+        if cluster.isspace() or knows(cluster) or _DEGREES.match(sentence, cluster_start):
             continue
         if cluster[0].isalnum():
             # Half a word is no word: it would be translated as another one.

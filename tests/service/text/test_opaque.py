@@ -78,6 +78,12 @@ def test_a_word_with_an_unknown_sign_that_is_part_of_it_is_kept_whole() -> None:
     assert [sentence[span.start : span.stop] for span in spans] == ["m²", "H₂O", "🙂"]
 
 
+def test_degrees_stay_with_their_number() -> None:
+    sentence = "Es waren -5 °C, also 23°F, bei 90° Neigung in °C."
+    spans = find_spans(sentence, lambda cluster: cluster != "°")
+    assert [sentence[: span.start].count("°") for span in spans] == [2, 3]
+
+
 def test_several_spaces_are_read_as_one() -> None:
     sentence = "Ich  habe \u00a0 viele      Wörter."
     text, anchors = lift(sentence, find_spans(sentence, lambda cluster: True))
