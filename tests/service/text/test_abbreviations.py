@@ -114,4 +114,4 @@ def test_time_grows_no_faster_than_the_text():
             best = min(best, time.process_time() - began)
         return best
 
-    assert seconds(20_000) < 120 * max(seconds(1_000), 1e-4)
+    assert seconds(20_000) < 200 * max(seconds(1_000), 1e-4)

@@ -114,10 +114,10 @@ def test_time_grows_no_faster_than_the_text(unit: str) -> None:
     def seconds(sentence: str) -> float:
         times = []
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.process_time()
             find_spans(sentence, lambda cluster: True)
-            times.append(time.perf_counter() - began)
+            times.append(time.process_time() - began)
         return min(times)
 
     # Twenty times the text; read again and again, it would take four hundred times as long.
-    assert seconds(long) < 120 * max(seconds(short), 1e-4)
+    assert seconds(long) < 200 * max(seconds(short), 1e-4)
