@@ -3,7 +3,8 @@ import math
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from training.policy.objectives import Translations
+from training.errors import ObjectiveError
+from training.policy.objectives import Translations, load_objective
 from training.policy.objectives.sentence_bleu import SentenceBleu, sentence_bleu
 
 
@@ -48,3 +49,24 @@ def test_the_corpus_score_is_corpus_bleu_not_the_mean():
     # words 7/11, pairs 5/9, triples 3/7, quadruples 2/5; lengths are equal
     expected = (7 / 11 * 5 / 9 * 3 / 7 * 2 / 5) ** 0.25
     assert SentenceBleu().corpus_score(texts) == pytest.approx(expected)
+
+
+def test_a_length_above_one_puts_a_price_on_outputs_as_short_as_the_reference():
+    shorter, longer = "a b c d", "a b c d e"
+    assert sentence_bleu(shorter, shorter, length=1.25) == pytest.approx(math.exp(1 - 5 / 4))
+    assert sentence_bleu(longer, shorter, length=1.25) == sentence_bleu(longer, shorter)  # long enough for either
+
+
+@pytest.mark.parametrize("hypothesis", ["a b c d x", "a b c d", "a b c", "x y z w"])
+def test_the_corpus_score_has_the_same_price(hypothesis):
+    texts = Translations([""], [hypothesis], ["a b c d"])
+    words = len(hypothesis.split())
+    paid_already, price = min(0, 1 - 4 / words), min(0, 1 - 5 / words)
+    expected = SentenceBleu().corpus_score(texts) * math.exp(price - paid_already)
+    assert SentenceBleu(length=1.25).corpus_score(texts) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("length", [0, -1, 10])
+def test_a_length_out_of_range_is_refused(length):
+    with pytest.raises(ObjectiveError, match=f"length = {length}"):
+        load_objective("bleu", {"length": length})
