@@ -34,6 +34,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._is_in_head, self._head_bytes = False, 0
         super().on_headers_complete()
 
+    def on_message_complete(self) -> None:
+        # Nearly always before the app has begun: then `RequestScope` need not watch the body come.
+        self.scope["state"]["has_whole_body"] = True
+        super().on_message_complete()
+
     def send_400_response(self, msg: str) -> None:
         """What uvicorn says in plain text to whatever is no HTTP."""
         self._refuse("400 Bad Request", "invalid_request", f"{msg} Its address may be too long, or it is not HTTP.")

@@ -18,7 +18,7 @@ log = structlog.get_logger("nudge.server")
 
 # An engine computes outside Python's lock and needs it for a moment after every step.  By default it would wait up to
 # 5 ms for an event loop that is busy with other requests: several steps' worth.
-SWITCH_INTERVAL_S = 1e-5
+SWITCH_INTERVAL_S = 5e-6
 
 
 def run_server(settings: Settings) -> None:

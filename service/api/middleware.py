@@ -76,7 +76,7 @@ class RequestScope:
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
-                await self._app(scope, self._bounded(headers, receive), send_with_headers)
+                await self._app(scope, self._bounded(scope, headers, receive), send_with_headers)
             except CallerGone:
                 status = 499
             except Exception as error:
@@ -87,12 +87,15 @@ class RequestScope:
                     await failure_response(error, scope["path"], request_id)(scope, receive, send_with_headers)
             self._record(scope, status, time.perf_counter() - started)
 
-    def _bounded(self, headers: Headers, receive: Receive) -> Receive:
+    def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Refuse a body that says it is too large before any of it is read; one that turns out to be; a slow one."""
         limit, limit_s = self._max_body_bytes, self._body_timeout_s
-        deadline = asyncio.get_running_loop().time() + limit_s
         length = headers.get("content-length", "")
-        says_too_much = length.isdecimal() and int(length[:20]) > limit
+        says_its_length = length.isdecimal()
+        says_too_much = says_its_length and int(length[:20]) > limit
+        if says_its_length and not says_too_much and scope["state"].get("has_whole_body"):
+            return receive  # nearly always: it came with the head
+        deadline = asyncio.get_running_loop().time() + limit_s
         received = 0
         is_complete = False
 

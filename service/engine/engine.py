@@ -18,6 +18,7 @@ import onnxruntime as ort
 from service.engine.errors import Cancelled, EngineClosed, EngineFailed, Overloaded
 from service.engine.greedy import Report
 from service.engine.mailbox import Mailbox
+from service.engine.promptness import wake_promptly
 from service.engine.queue import FairQueue
 from service.engine.searches import check, rows_of
 from service.engine.shape import ModelShape
@@ -31,7 +32,7 @@ SWEEP_INTERVAL_S = 0.25  # how often the queue is searched for jobs that are too
 MAX_RETRY_AFTER_S = 120.0
 # A sentence encoded alone costs twice as much as in a group of four, as long as the group's padded positions stay in
 # the processor's cache.  A long group would also hold up the rows that are being decoded.
-GOOD_GROUP = 4
+GOOD_GROUP = 6
 MAX_GROUP_POSITIONS = 160
 BUSY_ROWS = 8
 
@@ -149,6 +150,7 @@ class Engine:
     # On the engine's thread
 
     def _run(self) -> None:
+        wake_promptly()
         statistics = self._worker.statistics
         while self._wait_for_work():
             started, row_steps = self._clock(), statistics.row_steps

@@ -98,7 +98,7 @@ class Numbers:
 
     def lend(self, sentence: str, anchors: Sequence[Anchor] = ()) -> tuple[str, list[Anchor], list[Loan]]:
         """Put stand-ins in place of long numbers; return the sentence, where its anchors are now, and the loans."""
-        if self.source not in _MARKS or self.target not in _MARKS:
+        if self.source not in _MARKS or self.target not in _MARKS or not _NUMBER.search(sentence):
             return sentence, list(anchors), []
         found = [
             (start, stop, loan)

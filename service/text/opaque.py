@@ -71,6 +71,8 @@ class Glossary:
         self._pattern = re.compile("|".join(f"(?<!\\w){re.escape(term)}(?!\\w)" for term in longest_first) or r"(?!)")
 
     def find(self, sentence: str) -> Iterator[Span]:
+        if not self._terms:
+            return
         for match in self._pattern.finditer(sentence):
             yield Span(*match.span(), self._terms[match[0]])
 

@@ -88,12 +88,12 @@ def has_letter(text: str) -> bool:
 
 def _running_text(text: str) -> Iterator[tuple[str, bool]]:
     """Lines and cells, with what is between them, and whether sentences may be found there: not in code."""
-    for index, block in enumerate(_FENCED.split(text)):
+    for index, block in enumerate(_FENCED.split(text) if "```" in text else [text]):
         if index % 2:
             yield block, False
             continue
         for line in BREAK.split(block):
-            for cell in _BAR.split(line) if _ROW.fullmatch(line) else [line]:
+            for cell in _BAR.split(line) if "|" in line and _ROW.fullmatch(line) else [line]:
                 yield cell, True
 
 

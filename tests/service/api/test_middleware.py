@@ -63,19 +63,36 @@ def test_a_body_at_the_limit_passes_and_one_byte_more_does_not(app):
     assert ask(app, "POST", "/echo", content=b"x" * 11).status_code == 413
 
 
+def post(app, receive, headers=(), **state) -> int:
+    """The status of a POST to /echo whose body comes from `receive`."""
+    sent: list[dict] = []
+
+    async def send(message: dict) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/echo", "query_string": b"", "headers": headers, "state": state}
+    asyncio.run(asyncio.wait_for(app(scope, receive, send), 5))
+    return sent[0]["status"]
+
+
 def test_a_body_that_does_not_arrive_is_given_up(app):
-    async def run() -> list[dict]:
-        sent: list[dict] = []
+    async def receive() -> dict:
+        await asyncio.sleep(0.05)
+        return {"type": "http.request", "body": b"", "more_body": True}
 
-        async def receive() -> dict:
-            await asyncio.sleep(0.05)
-            return {"type": "http.request", "body": b"", "more_body": True}
+    assert post(app, receive) == 408
 
-        async def send(message: dict) -> None:
-            sent.append(message)
 
-        scope = {"type": "http", "method": "POST", "path": "/echo", "headers": [], "query_string": b""}
-        await asyncio.wait_for(app(scope, receive, send), 5)
-        return sent
+@pytest.mark.parametrize(("length", "status"), [(10, 200), (11, 413)])
+@pytest.mark.parametrize("says_its_length", [True, False])
+def test_a_body_that_came_with_its_head_is_bounded_too(app, length, status, says_its_length):
+    asked = 0
 
-    assert asyncio.run(run())[0]["status"] == 408
+    async def receive() -> dict:
+        nonlocal asked
+        asked += 1
+        return {"type": "http.request", "body": b"x" * length}
+
+    headers = [(b"content-length", str(length).encode())] if says_its_length else []
+    assert post(app, receive, headers, has_whole_body=True) == status
+    assert asked == (0 if says_its_length and status == 413 else 1), "what says that it is too long is not read"
