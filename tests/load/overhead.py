@@ -9,6 +9,7 @@ second differs from the first, it is the noise of the measurement.
 import argparse
 import asyncio
 import contextlib
+import itertools
 import random
 import sys
 import tempfile
@@ -28,6 +29,11 @@ from twins import make_twin
 from wire import Connection
 
 WARM_UP_ROUNDS = 2
+LONE_REQUESTS = 8
+# Every turn begins alike, with another process's model in the processor's caches, and with so many requests that are
+# not counted.
+REQUESTS_TO_WARM_UP = 16
+REQUESTS_ELSEWHERE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +49,8 @@ class Plan:
     seed: int
 
     def requests_of(self, callers: int) -> int:
-        """Requests of a round: as few as give every caller something to do, so that rounds are many and short."""
-        return 1 if callers == 1 else 2 * callers
+        """Requests of a round: few, so that rounds are many and short, and each caller has something to do."""
+        return LONE_REQUESTS if callers == 1 else 2 * callers
 
     def rounds_of(self, callers: int) -> int:
         """Rounds of each start."""
@@ -102,11 +108,13 @@ async def run_round(
     """Let every kind translate the same texts, one kind after the other."""
     by_name = {kind.name: kind for kind in kinds}
     slices = {}
+    uncounted = [*itertools.islice(itertools.cycle(texts), REQUESTS_TO_WARM_UP)]
     for name in turns(list(by_name), number):
         kind = by_name[name]
+        for actors in servers.keys() - {kind.actors}:
+            await run_slice(servers[actors], connections[actors], pair, kinds[0], uncounted[:REQUESTS_ELSEWHERE])
         asked = (servers[kind.actors], connections[kind.actors], pair, kind)
-        # The processor's caches still hold another process's model: one request first that is not counted.
-        await run_slice(*asked, texts[:1])
+        await run_slice(*asked, uncounted)
         slices[name] = await run_slice(*asked, texts, number * len(texts))
     return slices
 
