@@ -171,3 +171,31 @@ def test_a_config_cannot_be_changed(tmp_path: Path) -> None:
 def test_a_config_written_out_and_read_back_is_the_same(tmp_path: Path) -> None:
     config = load(tmp_path, SMALLEST)
     assert Config.model_validate_json(config.model_dump_json()) == config
+
+
+def test_a_config_that_extends_another_says_only_what_differs(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "other.toml").write_text(
+        SMALLEST + 'test.there = { source = "a.txt", target = "b.txt" }\n'
+        "[model]\ndecoder = 96\ndropout = 0.5\n"
+        '[actors.a]\nobjective = "bleu"\nsupervised = { pairs = 7, margin = 0.5 }\n'
+    )
+    config = load(
+        tmp_path,
+        'name = "mine"\nextends = "folder/other.toml"\n[corpus]\ntrain = [{ toy = 3 }, { toy = 4 }]\n'
+        "[model]\ndecoder = 64\n[actors.a.supervised]\npairs = 8\n",
+    )
+    assert config.name == "mine"
+    assert config.languages.source == "xa"
+    assert [config.model.decoder, config.model.dropout] == [64, 0.5]
+    assert [text.toy for text in config.corpus.train] == [3, 4], "a list is taken as a whole"
+    assert [config.actors["a"].supervised.pairs, config.actors["a"].supervised.margin] == [8, 0.5]
+    assert config.corpus.test["there"].source == tmp_path / "folder" / "a.txt", "paths are relative to where they stand"
+
+
+@pytest.mark.parametrize(
+    ("extended", "problem"),
+    [('"config.toml"', "extends itself"), ('"absent.toml"', "no such file"), ("3", "the name of another config")],
+)
+def test_a_config_that_extends_nothing_usable_says_so(tmp_path: Path, extended: str, problem: str) -> None:
+    assert problem in problems(tmp_path, f"extends = {extended}\n")[0]

@@ -1,10 +1,13 @@
-"""A whole config, read from TOML with every problem reported in one go."""
+"""A whole config, read from TOML with every problem reported in one go.
+
+`extends = "other.toml"` takes all that the file does not say itself from another one, beside it.
+"""
 
 import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -60,14 +63,8 @@ class Config(Section):
 
 def load_config(path: Path) -> Config:
     """Read and check a config; raise `ConfigError` with every problem at once."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(str(path), ["no such file"]) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(str(path), [f"not valid TOML: {error}"]) from None
     problems: list[str] = []
-    resolved = _resolve_paths(raw, path.resolve().parent, problems)
+    resolved = _read(path, problems)
     try:
         config = Config.model_validate(resolved)
     except ValidationError as error:
@@ -79,10 +76,41 @@ def load_config(path: Path) -> Config:
     return config
 
 
+EXTENDS = "extends"
 CORPUS_PATHS = {"tsv", "source", "target"}
 
 
-def _resolve_paths(value: object, base: Path, problems: list[str], inside_corpus: bool = False) -> object:
+def _read(path: Path, problems: list[str], above: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Return the tables of a file, over those of the one that it extends, if any."""
+    here = path.resolve()
+    if here in above:
+        raise ConfigError(str(path), [f"{EXTENDS}: the file extends itself, by way of {above[-1].name}"])
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(str(path), ["no such file"]) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(str(path), [f"not valid TOML: {error}"]) from None
+    extended = raw.pop(EXTENDS, None)
+    own = _resolve_paths(raw, here.parent, problems)
+    if extended is None:
+        return own
+    if not isinstance(extended, str):
+        raise ConfigError(str(path), [f"{EXTENDS}: the name of another config is needed (given: {extended!r:.80})"])
+    return _over(_read(here.parent / extended, problems, (*above, here)), own)
+
+
+def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """`above`, with what only `below` has: tables key by key, all else as a whole."""
+    both = {key: _over(below[key], value) for key, value in above.items() if _are_tables(below.get(key), value)}
+    return below | above | both
+
+
+def _are_tables(*values: object) -> bool:
+    return all(isinstance(value, dict) for value in values)
+
+
+def _resolve_paths(value: Any, base: Path, problems: list[str], inside_corpus: bool = False) -> Any:
     """Return `value` with `${NAME}` expanded and relative paths made absolute."""
     if isinstance(value, list):
         return [_resolve_paths(item, base, problems, inside_corpus) for item in value]
