@@ -99,13 +99,17 @@ model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAI
 	DATA=$(DATA) $(BIN)/nudge-train report $(PAIR_CONFIG) --no-beam --no-npad
 	DATA=$(DATA) $(BIN)/nudge-train export $(PAIR_CONFIG) $(SHIPPED:%=--actor %) $(if $(OUT),--out $(OUT)) $(if $(VERSION),--version $(VERSION)) --force
 
-ACTORS = training/configs/multi30k-de-en.toml
+# The evidence: a base model and all its actors, of multi30k-small-de-en or, larger, multi30k-de-en.
+ACTORS = multi30k-small-de-en
+ACTORS_RUN = --config training/configs/$(ACTORS).toml --run $(or $(RUN),runs/$(ACTORS))
+RESULTS = $(if $(filter multi30k-small-de-en,$(ACTORS)),training/RESULTS.md,training/results/$(ACTORS).md)
 
-actors: $(VENV)/.dev ## all actors of the Multi30k config and training/RESULTS.md, after `make multi30k` (DATA=… RUN=…)
+actors: $(VENV)/.dev ## the evidence in training/RESULTS.md, from text to tables (DATA=… RUN=… ACTORS=multi30k-de-en)
 	@test -n "$(DATA)" || { echo "say where the corpora are: make actors DATA=<folder with multi30k/>"; exit 2; }
-	DATA=$(DATA) $(BIN)/nudge-train actors --config $(ACTORS) $(if $(RUN),--run $(RUN))
-	DATA=$(DATA) $(BIN)/nudge-train report --config $(ACTORS) $(if $(RUN),--run $(RUN)) --soothsayer bleu \
-	  --notes training/results/notes.md --out training/RESULTS.md
+	DATA=$(DATA) $(BIN)/nudge-train prepare $(ACTORS_RUN)
+	DATA=$(DATA) $(BIN)/nudge-train pretrain $(ACTORS_RUN)
+	DATA=$(DATA) $(BIN)/nudge-train actors $(ACTORS_RUN)
+	DATA=$(DATA) $(BIN)/nudge-train report $(ACTORS_RUN) --soothsayer bleu --notes training/results/$(ACTORS).notes.md --out $(RESULTS)
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,7 +8,8 @@ How well a state fits the words of the reference takes a recurrent network thous
 model knows: its readout says which words a state speaks for.  So beside the states the critic is shown how they match,
 through weights that start as the model's: at each step the reference's words that the state speaks for; in the end the
 share of steps that speak for some word (precision), the share of words that some step speaks for (recall), the ratio of
-lengths.  Without the recall, the easiest way to please a critic is to say less.
+lengths.  Without the recall, the easiest way to please a critic is to say less; and if the last state, which speaks for
+eos, were to match as well, to go on and on.
 
 What a critic makes of the states themselves is where it errs the most, and an actor that climbs its prediction finds
 that out.  With `through_matches` the critic still sees them, but the gradient reaches them through the matches alone.
@@ -19,6 +20,7 @@ Shapes:  B sentences · M samples of each · N = B·M rows, ordered by sentence 
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from training.corpus.cache import EOS
 from training.nmt.model import MASKED, Encoder, TranslationModel
@@ -85,7 +87,7 @@ class Critic(nn.Module):
     def match(
         self, references: Tensor, reference_mask: Tensor, states: Tensor, state_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Matches of each step [N, T, R + 1], and precision, recall and length ratio of each row [N, 3]."""
+        """Matches of each step but the last [N, T, R + 1]; precision, recall and length ratio of each row [N, 3]."""
         samples, steps = len(states) // len(references), states.shape[1]
         words = self.match_words(references)  # [B, L, R]
         spoken = self.match_state(states).view(len(references), samples * steps, -1)
@@ -96,12 +98,13 @@ class Critic(nn.Module):
         strength = torch.logsumexp(masked, dim=2, keepdim=True).clamp(min=WEAKEST)
         by_step = torch.cat([torch.bmm(torch.softmax(masked, dim=2), words), strength], dim=2)
         says = torch.sigmoid(SLOPE * (scores - self.match_threshold)) * is_word.unsqueeze(1)
-        says = says.view(len(states), steps, -1) * state_mask.unsqueeze(2)  # [N, T, L]
+        is_followed = F.pad(state_mask[:, 1:], (0, 1)).unsqueeze(2)  # [N, T, 1]: all steps but the last
+        says = says.view(len(states), steps, -1) * is_followed  # [N, T, L]
         word_count = is_word.sum(dim=1).clamp(min=1).repeat_interleave(samples)  # [N]
         step_count = (state_mask.sum(dim=1) - 1).clamp(min=1)  # the last step says eos
         precision, recall = says.amax(dim=2).sum(dim=1) / step_count, says.amax(dim=1).sum(dim=1) / word_count
         overall = torch.stack([precision, recall, torch.log(step_count / word_count)], dim=1)
-        return by_step.view(len(states), steps, -1), overall
+        return by_step.view(len(states), steps, -1) * is_followed, overall
 
     def start_at(self, mean_return: float) -> None:
         """Let the untrained critic predict this return for everything, so that it need not first learn the mean."""
@@ -117,7 +120,7 @@ class Critic(nn.Module):
         rows = torch.arange(len(references), device=states.device).repeat_interleave(samples)
         by_step, overall = self.match(references, reference_mask, states, state_mask)
         seen_states = states.detach() if self.through_matches else states
-        observed = torch.cat([seen_states, by_step * state_mask.unsqueeze(2)], dim=2)
+        observed = torch.cat([seen_states, by_step], dim=2)
         read, alignments = attentional_gru(
             self.observation(observed).transpose(0, 1).contiguous(),
             first_state[rows],

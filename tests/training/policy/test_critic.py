@@ -102,10 +102,23 @@ def test_a_state_matches_the_words_that_the_model_would_say_from_it(tiny_model):
     words, strength = by_step.split([sizes.readout, 1], dim=2)
     # What the state alone adds to each word's logit decides; the words of the first reference are 4 and 5.
     logits = states @ model.readout.state.weight.t() @ model.output_weight().t()
-    of_first = logits[0][:, [4, 5]]
-    torch.testing.assert_close(strength[0, :, 0], of_first.logsumexp(dim=1))
-    torch.testing.assert_close(words[0], of_first.softmax(dim=1) @ model.output_weight()[[4, 5]])
+    of_first = logits[0, :4, [4, 5]]
+    torch.testing.assert_close(strength[0, :4, 0], of_first.logsumexp(dim=1))
+    torch.testing.assert_close(words[0, :4], of_first.softmax(dim=1) @ model.output_weight()[[4, 5]])
     # Four words and eos were said where the reference has two and eos.
     says = torch.sigmoid(SLOPE * (of_first - THRESHOLD))
     expected = [says.amax(1).sum() / 4, says.amax(0).sum() / 2, torch.tensor(4 / 2).log()]
     torch.testing.assert_close(overall[0], torch.stack(expected))
+
+
+def test_the_last_step_matches_nothing_for_it_speaks_for_the_end(tiny_model):
+    model = tiny_model(seed=2, scale=2.0)
+    sizes = model.sizes
+    critic = Critic(sizes.target_vocabulary, sizes.decoder, units=8, is_bounded=True, readout=sizes.readout)
+    critic.start_from(model)
+    states = torch.randn(2, 5, sizes.decoder, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    mask = torch.tensor([[1.0, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    by_step, overall = critic.match(REFERENCES, REFERENCE_MASK, states, mask)
+    assert by_step.abs().sum(dim=2).bool().tolist() == [[True] * 4 + [False], [True, True, False, False, False]]
+    (gradient,) = torch.autograd.grad(by_step.sum() + overall.sum(), states)
+    assert gradient.abs().sum(dim=2).bool().tolist() == [[True] * 4 + [False], [True, True, False, False, False]]
