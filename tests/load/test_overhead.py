@@ -17,7 +17,7 @@ KINDS = [
 
 def test_a_run_shows_a_table_and_leaves_numbers_text_and_picture(toy_models, tmp_path):
     command = [sys.executable, SCRIPT, "--models", toy_models, "--out", tmp_path]
-    options = ["--callers", "1", "3", "--rounds", "2", "--requests", "4", "--starts", "2"]
+    options = ["--callers", "1", "3", "--rounds", "2", "--requests", "24", "--starts", "2"]
     run = subprocess.run([*command, *options], capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     assert all(word in run.stdout for word in [*KINDS, "1 caller;", "3 callers;", "p50", "p95", "p99", "requests/s"])
@@ -28,9 +28,9 @@ def test_a_run_shows_a_table_and_leaves_numbers_text_and_picture(toy_models, tmp
     for callers, kinds in results["callers"].items():
         assert list(kinds) == KINDS
         for kind in kinds.values():
-            # One caller asks once in a round, several twice each; so many rounds that four requests are made.
+            # One caller asks eight times in a round, several twice each; so many rounds that 24 requests are made.
             lengths = [len(part["latencies_s"]) for part in kind["rounds"]]
-            assert lengths == {"1": [1] * 4, "3": [6] * 2}[callers]
+            assert lengths == {"1": [8] * 4, "3": [6] * 4}[callers]
             assert all(0 < latency <= part["seconds"] for part in kind["rounds"] for latency in part["latencies_s"])
             assert all(part["tokens"] > 0 and part["cpu_s"] > 0 for part in kind["rounds"])
             assert all(one["low"] <= one["ratio"] <= one["high"] for one in kind["estimates"].values())
