@@ -30,10 +30,8 @@ from wire import Connection
 
 WARM_UP_ROUNDS = 2
 LONE_REQUESTS = 8
-# Every turn begins alike, with another process's model in the processor's caches, and with so many requests that are
-# not counted.
+# The processor's caches hold another process's model when a turn begins: so many requests first that are not counted.
 REQUESTS_TO_WARM_UP = 16
-REQUESTS_ELSEWHERE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +55,9 @@ class Plan:
         return -(-max(self.rounds, self.requests // self.requests_of(callers)) // self.starts)
 
 
-# By the number of actors in the bundles: some, or all of them.
-Servers = Mapping[int | None, LocalServer]
-Connections = Mapping[int | None, Sequence[Connection]]
+# By the name of the kind that is asked of them.
+Servers = Mapping[str, LocalServer]
+Connections = Mapping[str, Sequence[Connection]]
 
 
 async def measure(
@@ -75,7 +73,7 @@ async def measure(
             task = progress.add_task(title, total=WARM_UP_ROUNDS + count)
             measured: list[Round] = []
             async with contextlib.AsyncExitStack() as stack:
-                connections = {actors: await connect(stack, server, callers) for actors, server in servers.items()}
+                connections = {name: await connect(stack, server, callers) for name, server in servers.items()}
                 for number in range(start * count - WARM_UP_ROUNDS, (start + 1) * count):
                     dice = random.Random(f"{plan.seed} {callers} {number}")
                     texts = dice.choices(sentences, k=plan.requests_of(callers))
@@ -111,9 +109,7 @@ async def run_round(
     uncounted = [*itertools.islice(itertools.cycle(texts), REQUESTS_TO_WARM_UP)]
     for name in turns(list(by_name), number):
         kind = by_name[name]
-        for actors in servers.keys() - {kind.actors}:
-            await run_slice(servers[actors], connections[actors], pair, kinds[0], uncounted[:REQUESTS_ELSEWHERE])
-        asked = (servers[kind.actors], connections[kind.actors], pair, kind)
+        asked = (servers[name], connections[name], pair, kind)
         await run_slice(*asked, uncounted)
         slices[name] = await run_slice(*asked, texts, number * len(texts))
     return slices
@@ -150,16 +146,19 @@ async def run_slice(
 
 
 def start_twins(stack: contextlib.ExitStack, plan: Plan, pair: Pair, logs: Path) -> Servers:
-    """Serve the pair without actors, with its first one, and with all of them, until the stack is closed.
+    """Serve the pair without actors, with its first one, or with all of them, to each kind that is compared.
 
-    Each process serves this pair alone: another one in its memory would be a difference too.
+    Each kind has a process of its own, for a process that has rested for longer is slower at first, and so all rest for
+    as long.  Each serves this pair alone: another one in its memory would be a difference too.
     """
-    servers: dict[int | None, LocalServer] = {}
-    for count in (*range(min(2, len(pair.actors) + 1)), None):
-        models = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        make_twin(plan.models / pair.name, models / pair.name, pair.actors[:count])
-        log = logs / f"service-{'all' if count is None else count}.log"
-        servers[count] = stack.enter_context(local_server(models, log))
+    servers: dict[str, LocalServer] = {}
+    twins: dict[int | None, Path] = {}
+    for number, kind in enumerate(compared_kinds(pair.actors)):
+        if kind.actors not in twins:
+            twins[kind.actors] = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            make_twin(plan.models / pair.name, twins[kind.actors] / pair.name, pair.actors[: kind.actors])
+        log = logs / f"service-{number}.log"
+        servers[kind.name] = stack.enter_context(local_server(twins[kind.actors], log))
     return servers
 
 
