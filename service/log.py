@@ -9,9 +9,13 @@ logging takes five times as long.  Lines of libraries go through it and come out
 import json
 import logging
 import sys
+from contextvars import ContextVar
 from typing import Any, TextIO
 
 import structlog
+
+# Of the request that the running task answers; every line that is written meanwhile has it.
+request_id: ContextVar[str] = ContextVar("request_id")
 
 
 class StderrLogger:
@@ -31,7 +35,7 @@ class StderrLogger:
 def configure_logging(log_format: str, level: str) -> None:
     """Send our log lines and those of the libraries to standard error, in one form."""
     shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
+        _with_request_id,
         structlog.processors.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -66,6 +70,12 @@ def configure_logging(log_format: str, level: str) -> None:
         logger = logging.getLogger(name)
         logger.handlers = []
         logger.propagate = name != "uvicorn.access"
+
+
+def _with_request_id(logger: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    if given := request_id.get(None):
+        event["request_id"] = given
+    return event
 
 
 def _without_colours(logger: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

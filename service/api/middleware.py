@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.failures import describe, failure_response, to_nudge_error
 from service.errors import BodyTooLarge, BodyTooSlow, CallerGone
+from service.log import request_id as log_request_id
 from service.metrics import Metrics
 
 log = structlog.get_logger("nudge.http")
@@ -74,18 +75,18 @@ class RequestScope:
                 message["headers"] = [*given, *extra, (b"x-request-id", request_id.encode())]
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
-            try:
-                await self._app(scope, self._bounded(scope, headers, receive), send_with_headers)
-            except CallerGone:
-                status = 499
-            except Exception as error:
-                if status != 499:
-                    log.error("answer_broken_off", **describe(error))
-                else:
-                    self._metrics.refused.labels(to_nudge_error(error).code).inc()
-                    await failure_response(error, scope["path"], request_id)(scope, receive, send_with_headers)
-            self._record(scope, status, time.perf_counter() - started)
+        log_request_id.set(request_id)  # in the context of the request's own task
+        try:
+            await self._app(scope, self._bounded(scope, headers, receive), send_with_headers)
+        except CallerGone:
+            status = 499
+        except Exception as error:
+            if status != 499:
+                log.error("answer_broken_off", **describe(error))
+            else:
+                self._metrics.refused.labels(to_nudge_error(error).code).inc()
+                await failure_response(error, scope["path"], request_id)(scope, receive, send_with_headers)
+        self._record(scope, status, time.perf_counter() - started)
 
     def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Refuse a body that says it is too large before any of it is read; one that turns out to be; a slow one."""
