@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 SWEEP_INTERVAL_S = 0.25  # how often the queue is searched for jobs that are too late
 MAX_RETRY_AFTER_S = 120.0
-# A sentence encoded alone costs twice as much as in a group of four, as long as the group's padded positions stay in
+# A sentence encoded alone costs more than twice as much as in a group, as long as the group's padded positions stay in
 # the processor's cache.  A long group would also hold up the rows that are being decoded.
 GOOD_GROUP = 6
 MAX_GROUP_POSITIONS = 160
