@@ -5,10 +5,10 @@ prepared text → batches → trainer → evaluated weights → average of the b
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,8 +36,9 @@ from training.nmt.checkpoint import (
     write_atomically,
 )
 from training.nmt.curve import draw_learning_curve
+from training.nmt.growth import grow_into
 from training.nmt.model import ModelSizes, TranslationModel
-from training.nmt.processes import joined_processes
+from training.nmt.processes import joined_processes, led_processes
 from training.nmt.progress import TrainingDisplay
 from training.nmt.trainer import Evaluation, TrainingState, start, train
 from training.recipes.run_folder import EvaluationSet, RunFolder
@@ -52,20 +53,12 @@ def command(
     threads: Annotated[int, typer.Option(min=1, help="threads of each process")] = 1,
 ) -> None:
     """Train the translation model; killed at any moment, the same command goes on where it stopped."""
-    if processes > 1 and "WORLD_SIZE" not in os.environ:
-        raise typer.Exit(_start_processes(processes, sys.argv[1:]))
     torch.set_num_threads(threads)
     loaded = load_config(config)
-    pretrain(loaded, RunFolder.of(loaded, run), restart=restart)
-
-
-def _start_processes(count: int, arguments: list[str]) -> int:
-    """Run this very command in `count` processes, joined by torchrun."""
-    # One thread each, or the processes fight over the cores.
-    environment = os.environ | {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}"]
-    # Behind "--", or torchrun takes our --run for an abbreviation of its own --run-path.
-    return subprocess.call([*torchrun, "--module", "--", "training.cli", *arguments], env=environment)
+    with ExitStack() as group:
+        if processes > 1 and "WORLD_SIZE" not in os.environ:
+            group.enter_context(led_processes(processes, [sys.executable, "-m", "training.cli", *sys.argv[1:]]))
+        pretrain(loaded, RunFolder.of(loaded, run), restart=restart)
 
 
 def pretrain(config: Config, run: RunFolder, *, restart: bool = False, console: Console | None = None) -> None:
@@ -124,11 +117,9 @@ def build_model(config: Config, run: RunFolder) -> TranslationModel:
 
 
 def load_start(model: TranslationModel, run: RunFolder) -> None:
-    """Give `model` the weights of the run's starting point."""
+    """Make `model` compute what the run's starting point computes; its layers may be larger."""
     given, _ = load_model(run.start.path)
-    if given.sizes != model.sizes:
-        raise TrainingError(f"the model to start from has {given.sizes}, the config asks for {model.sizes}")
-    model.load_state_dict(given.state_dict())
+    grow_into(model, given)
 
 
 def facts_of_start(config: Config, run: RunFolder) -> dict[str, Any]:

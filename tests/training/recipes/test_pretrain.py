@@ -106,11 +106,24 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_weights(config: Path, unint
 def test_two_processes_reach_what_one_reaches(config: Path, uninterrupted: Path, tmp_path: Path) -> None:
     run = _prepared(config, tmp_path / "two")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    subprocess.run(_pretrain(config, run, "--processes", "2"), check=True, capture_output=True, env=environment)
+    trained = subprocess.run(
+        _pretrain(config, run, "--processes", "2"), capture_output=True, text=True, env=environment
+    )
+    assert trained.returncode == 0, trained.stderr
     expected, given = load_file(uninterrupted / "model.safetensors"), load_file(run / "model.safetensors")
     for name, tensor in expected.items():
         # The same sums in another order: equal but for rounding, which forty updates of Adam amplify.
         torch.testing.assert_close(given[name], tensor, atol=2e-3, rtol=2e-2, msg=name)
+
+
+def test_nobody_goes_on_without_the_process_that_leads(config: Path, tmp_path: Path) -> None:
+    run = _prepared(config, tmp_path / "led")
+    leader = subprocess.Popen(_pretrain(config, run, "--processes", "2"), stderr=subprocess.PIPE)
+    while not (run / "checkpoints" / "latest.pt").exists():
+        assert leader.poll() is None, "it ended before its first checkpoint"
+        time.sleep(0.01)
+    leader.kill()
+    leader.communicate(timeout=60)  # returns when no process has the other end any more
 
 
 def test_a_checkpoint_of_another_model_is_not_resumed(config: Path, uninterrupted: Path, tmp_path: Path) -> None:
