@@ -92,6 +92,7 @@ def test_settings_that_contradict_each_other_are_refused(tmp_path: Path, section
         ("{ }", "give exactly one of"),
         ("{ toy = 5, tsv = 'a.tsv' }", "give exactly one of"),
         ("{ source = 'a.de' }", "go together"),
+        ("{ toy = 5, lines = [3, 2] }", "`lines` names the first and the last one"),
         ("{ tsv = 'a.tsv', labels = ['news'] }", "`labels` needs `label_column`"),
         (
             "{ source = 'a', target = 'b', label_column = 2 }",

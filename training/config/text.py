@@ -35,6 +35,9 @@ class ParallelText(Section):
     max_words: Positive | None = Field(
         default=None, description="drop longer pairs of this text (words on either side)"
     )
+    lines: tuple[Positive, Positive] | None = Field(
+        default=None, description="only the pairs from this one to that one, both included, counted from 1"
+    )
     repeat: Positive = Field(default=1, description="how often each pair of this text is seen in one epoch")
     any_case: bool = Field(
         default=False, description="show each pair with its source in lower case too, as it may be typed"
@@ -52,6 +55,8 @@ class ParallelText(Section):
         has_columns = (self.source_column, self.target_column, self.label_column, self.labels) != (0, 1, None, ())
         if self.tsv is None and has_columns:
             raise ValueError("only a `tsv` has columns and labels")
+        if self.lines is not None and self.lines[0] > self.lines[1]:
+            raise ValueError("`lines` names the first and the last one, in this order")
         return self
 
 

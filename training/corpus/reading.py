@@ -8,7 +8,7 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -29,9 +29,10 @@ def describe(text: ParallelText) -> str:
         return f"toy (seed {text.toy_seed})"
     if text.mtdata is not None:
         return text.mtdata
+    part = f" ({text.lines[0]:,} to {text.lines[1]:,})" if text.lines is not None else ""
     if text.tsv is not None:
-        return f"{text.tsv.name} [{', '.join(text.labels)}]" if text.labels else text.tsv.name
-    return f"{cast(Path, text.source).name} + {cast(Path, text.target).name}"
+        return (f"{text.tsv.name} [{', '.join(text.labels)}]" if text.labels else text.tsv.name) + part
+    return f"{cast(Path, text.source).name} + {cast(Path, text.target).name}{part}"
 
 
 def input_files(text: ParallelText) -> list[Path]:
@@ -41,21 +42,25 @@ def input_files(text: ParallelText) -> list[Path]:
 
 def read_pairs(text: ParallelText, languages: Languages) -> Iterator[Pair]:
     """Yield the pairs of `text` as they are; raise `CorpusError` on malformed input, and when there is no pair."""
-    if text.tsv is not None:
-        pairs = _read_tsv(text, text.tsv)
-    elif text.mtdata is not None:
-        pairs = public_pairs(text.mtdata, languages.source, languages.target)
-    elif text.toy is not None:
-        _require_toy_languages(languages)
-        pairs = toy_pairs(text.toy, text.toy_seed)
-    else:
-        pairs = _read_plain(cast(Path, text.source), cast(Path, text.target))
+    pairs = _all_pairs(text, languages)
     is_empty = True
-    for pair in pairs:
+    for pair in pairs if text.lines is None else islice(pairs, text.lines[0] - 1, text.lines[1]):
         is_empty = False
         yield pair
     if is_empty:
         raise CorpusError(f"{describe(text)}: no sentence pair in it")
+
+
+def _all_pairs(text: ParallelText, languages: Languages) -> Iterator[Pair]:
+    """Yield the pairs of the whole text, whichever lines of it are asked for."""
+    if text.tsv is not None:
+        return _read_tsv(text, text.tsv)
+    if text.mtdata is not None:
+        return public_pairs(text.mtdata, languages.source, languages.target)
+    if text.toy is not None:
+        _require_toy_languages(languages)
+        return toy_pairs(text.toy, text.toy_seed)
+    return _read_plain(cast(Path, text.source), cast(Path, text.target))
 
 
 def is_short_enough(pair: Pair, text: ParallelText) -> bool:

@@ -66,9 +66,13 @@ def _score_batch(
     model: TranslationModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], indices: list[int]
 ) -> list[tuple[float, ...]]:
     device = device_of(model)
-    batch = pad_batch(sources, indices, max(even(len(sources[index])) for index in indices), device)
+    # Many outputs may be of one source, and encoding it costs as much as scoring one of them.
+    places: dict[tuple[int, ...], int] = {}
+    rows = [places.setdefault(tuple(sources[index]), len(places)) for index in indices]
+    batch = pad_batch([*places], range(len(places)), max(even(len(source)) for source in places), device)
+    encoded = model.encode(batch.ids, batch.mask).select(torch.tensor(rows, device=device))
     inputs, expected, mask = shifted_targets([targets[index] for index in indices], device)
-    readouts = model.force(model.encode(batch.ids, batch.mask), inputs)  # [B, T, R]
+    readouts = model.force(encoded, inputs)  # [B, T, R]
     flat = token_log_probabilities(model, readouts[mask], expected[mask])
     return [tuple(row.tolist()) for row in torch.split(flat, mask.sum(dim=1).tolist())]
 

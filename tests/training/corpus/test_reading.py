@@ -114,6 +114,20 @@ def test_a_missing_column_names_file_and_line(tmp_path: Path) -> None:
         read(tsv(tmp_path, "Ja\tYes\nNein\n"))
 
 
+@pytest.mark.parametrize(("lines", "letters"), [((1, 2), "ab"), ((2, 2), "b"), ((3, 9), "cd"), (None, "abcd")], ids=str)
+def test_some_lines_of_a_text_are_read_alone(tmp_path: Path, lines, letters: str) -> None:
+    (tmp_path / "a.tsv").write_text("a\tA\nb\tB\nc\tC\nd\tD\n", encoding="utf-8")
+    text = ParallelText(tsv=tmp_path / "a.tsv", lines=lines)
+    assert read(text) == [(letter, letter.upper()) for letter in letters]
+    assert describe(text) == ("a.tsv" if lines is None else f"a.tsv ({lines[0]} to {lines[1]})")
+
+
+def test_lines_behind_the_end_of_a_text_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\tA\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"a\.tsv \(2 to 3\): no sentence pair"):
+        read(ParallelText(tsv=tmp_path / "a.tsv", lines=(2, 3)))
+
+
 def test_quotes_in_tsv_are_text(tmp_path: Path) -> None:
     assert read(tsv(tmp_path, 'Er sagte "ja\t"Yes" he said\n')) == [('Er sagte "ja', '"Yes" he said')]
 

@@ -50,3 +50,14 @@ def test_the_number_of_positions_at_once_changes_nothing(tiny_model, monkeypatch
 def test_uneven_input_is_refused_with_the_counts(tiny_model):
     with pytest.raises(ValueError, match="2 sources, 1 outputs"):
         score_under_model(tiny_model(), [[4, 3], [5, 3]], [[4]])
+
+
+def test_a_source_with_many_outputs_is_encoded_once(tiny_model, monkeypatch):
+    model, encoded = tiny_model(), []
+    encode = model.encode
+    monkeypatch.setattr(model, "encode", lambda ids, mask: encoded.append(len(ids)) or encode(ids, mask))
+    sources, outputs = [SOURCES[6], SOURCES[1], SOURCES[6], SOURCES[6]], [[4, 5], [6], [7, 4], [4, 5]]
+    together = score_under_model(model, sources, outputs)
+    assert encoded == [2]
+    for source, output, scores in zip(sources, outputs, together, strict=True):
+        assert scores == pytest.approx(score_under_model(model, [source], [output])[0], abs=1e-6)
