@@ -6,6 +6,8 @@ from pydantic import Field, model_validator
 
 from training.config.section import Fraction, Positive, Section
 
+HEADS = 4  # of every layer that refines annotations
+
 
 class Model(Section):
     """Sizes of the attention-GRU translation model (Bahdanau et al. 2015; the paper's underlying system)."""
@@ -13,6 +15,9 @@ class Model(Section):
     embedding: Positive = Field(default=256, description="E: size of source and target embeddings")
     encoder: Positive = Field(default=256, description="N: GRU units in each of the encoder's two directions")
     decoder: Positive = Field(default=512, description="H: GRU units of the decoder, the state an actor nudges")
+    refinement: int = Field(
+        default=0, ge=0, description="layers of self-attention that refine annotations, between encoder and decoder"
+    )
     attention: Positive = Field(default=128, description="K: size of attention keys and queries")
     readout: Positive = Field(default=256, description="R: size of the readout layer before the output layer")
     tie_output: bool = Field(
@@ -27,6 +32,12 @@ class Model(Section):
     def tied_sizes_agree(self) -> Self:
         if self.tie_output and self.readout != self.embedding:
             raise ValueError(f"tie_output needs readout = embedding, not {self.readout} and {self.embedding}")
+        return self
+
+    @model_validator(mode="after")
+    def heads_share_units(self) -> Self:
+        if self.refinement and self.encoder % HEADS:
+            raise ValueError(f"refinement needs an encoder of a multiple of {HEADS} units, not {self.encoder}")
         return self
 
 

@@ -1,4 +1,4 @@
-"""encoder.onnx: folded lookup, a Scan over both directions at once, one product for keys and all folded values.
+"""encoder.onnx: folded lookup, a Scan over both directions at once, refining layers, one product for keys and values.
 
 Shapes:  B rows · S source length · N units per direction · A annotation = 2N · K key · W values · H decoder state
 """
@@ -10,6 +10,7 @@ import onnx
 
 from training.export.folding import source_embedding, source_table, value_weight
 from training.export.nodes import FLOAT, INT64, GraphWriter, Quantisation
+from training.export.refinement import ANNOTATION_LIMIT, add_refinement
 from training.export.weights import ActorWeights, ModelWeights
 
 
@@ -51,13 +52,16 @@ def build_encoder(
     both = writer.add("Concat", [forward, _reverse(writer, backward, "backward_aligned")], "both", axis=2)
     both = writer.add("Reshape", [both, writer.integers(0, 0, A)], "aligned")
     annotations = writer.add("Transpose", [both], "annotations", perm=[1, 0, 2])  # [B, S, A]
+    limit = 1.0
+    if model.sizes.refinement:
+        annotations, limit = add_refinement(writer, model, annotations, source_mask), ANNOTATION_LIMIT
     mask = writer.add("Unsqueeze", [source_mask, writer.integers(2)], "mask")
     masked = writer.add("Mul", [annotations, mask], "annotations_masked")
 
     values = value_weight(model, actors)  # [W, A]
     weight = np.concatenate([model["attention.key.weight"], values])
     bias = np.concatenate([model["attention.key.bias"], np.zeros(len(values), np.float32)])
-    keys_values = writer.linear(writer.activation(masked), weight, bias, "keys_values")
+    keys_values = writer.linear(writer.activation(masked, limit), weight, bias, "keys_values", limit=limit)
     writer.split(keys_values, [K, len(values)], ["keys", "values"], axis=2)
 
     writer.output("keys", FLOAT, ["B", "S", K])

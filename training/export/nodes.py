@@ -8,7 +8,13 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from training.export.quantise import ACTIVATION_SCALE, ACTIVATION_ZERO_POINT, quantise_matrix, quantise_rows
+from training.export.quantise import (
+    ACTIVATION_SCALE,
+    ACTIVATION_ZERO_POINT,
+    POSITIVE_ACTIVATION_SCALE,
+    quantise_matrix,
+    quantise_rows,
+)
 
 Quantisation = Literal["fp32", "int8"]
 Shape = Sequence[str | int]
@@ -76,6 +82,18 @@ class GraphWriter:
             return tensor
         return self.add("QuantizeLinear", [tensor, self._scale(limit), self._zero_point()], f"{tensor}.u8")
 
+    def cut_activation(self, tensor: str, lowest: float, highest: float) -> str:
+        """Return what `linear` multiplies, cut at both bounds: ± a limit, or 0 and a limit (`is_positive`).
+
+        Integers need no node for it: they end there.
+        """
+        if self.quantisation == "fp32":
+            bounds = [self.constant(np.array(bound, np.float32), "bound") for bound in (lowest, highest)]
+            return self.add("Clip", [tensor, *bounds], f"{tensor}.cut")
+        is_positive = lowest == 0
+        inputs = [tensor, self._scale(highest, is_positive), self._zero_point(is_positive)]
+        return self.add("QuantizeLinear", inputs, f"{tensor}.u8")
+
     def linear(
         self,
         activation: str,
@@ -85,13 +103,15 @@ class GraphWriter:
         *,
         limit: float = 1.0,
         one_scale: bool = False,
+        is_positive: bool = False,
     ) -> str:
         """Return weight · activation (+ bias): weight [out, in], activation [..., in] made with the same limit.
 
-        `one_scale` quantises the matrix with one scale in place of one per output (see `training.export.quantise`).
+        `is_positive`: the activation was cut at 0.  `one_scale` quantises the matrix with one scale in place of one
+        per output (see `training.export.quantise`).
         """
         if self.quantisation == "int8":
-            return self._integer_linear(activation, weight, bias, name, limit, one_scale)
+            return self._integer_linear(activation, weight, bias, name, limit, one_scale, is_positive)
         inputs = [activation, self.constant(weight.T, f"{name}.weight")]
         if bias is None:
             return self.add("MatMul", inputs, name)
@@ -115,25 +135,29 @@ class GraphWriter:
         name: str,
         limit: float,
         one_scale: bool,
+        is_positive: bool = False,
     ) -> str:
         # One contrib node does the integer product, the rescaling and the bias; dispatch dominates at batch 1.
         integers, scales = quantise_matrix(weight) if one_scale else quantise_rows(weight)
         inputs = [
             activation,
             self.constant(integers.T, f"{name}.weight"),
-            self._scale(limit),
+            self._scale(limit, is_positive),
             self.constant(scales, f"{name}.scale"),
-            self._zero_point(),
+            self._zero_point(is_positive),
             "",
         ]
         if bias is not None:
             inputs.append(self.constant(bias, f"{name}.bias"))
         return self.add("MatMulIntegerToFloat", inputs, name, domain=CONTRIB)
 
-    def _scale(self, limit: float) -> str:
-        return self._shared(f"activation_scale_{limit:g}", np.array(limit * ACTIVATION_SCALE, np.float32))
+    def _scale(self, limit: float, is_positive: bool = False) -> str:
+        unit, name = (POSITIVE_ACTIVATION_SCALE, "positive") if is_positive else (ACTIVATION_SCALE, "activation")
+        return self._shared(f"{name}_scale_{limit:g}", np.array(limit * unit, np.float32))
 
-    def _zero_point(self) -> str:
+    def _zero_point(self, is_positive: bool = False) -> str:
+        if is_positive:
+            return self._shared("positive_zero_point", np.array(0, np.uint8))
         return self._shared("activation_zero_point", np.array(ACTIVATION_ZERO_POINT, np.uint8))
 
     def _shared(self, name: str, array: NDArray[Any]) -> str:

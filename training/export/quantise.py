@@ -10,6 +10,9 @@ the products only, while the interpolation uses the float state as it is.
 
 The third kind of activation is an actor's hidden layer times its gain, which a caller may raise above 1: GAIN_RANGE.
 
+The layers that refine annotations are no tanh's, but cut what they multiply, at bounds that are part of the function
+(`training.nmt.refinement`); hidden units that are cut at 0 have all 255 steps above it.
+
 Weights keep 7 bits (±63): on a CPU without VNNI the u8·s8 pairs are summed in 16 bits, and 8-bit weights would overflow
 there (2 · 255 · 127 > 32767, but 2 · 255 · 63 fits).  There is one scale per output, or one for the whole matrix where
 onnxruntime's handling of the scales costs more than they bring: it multiplies them out in every call, 18 µs for an
@@ -21,6 +24,7 @@ from numpy.typing import NDArray
 
 ACTIVATION_SCALE = 1.0 / 127.0
 ACTIVATION_ZERO_POINT = 128
+POSITIVE_ACTIVATION_SCALE = 1.0 / 255.0
 WEIGHT_BITS = 7
 WEIGHT_LIMIT = 2 ** (WEIGHT_BITS - 1) - 1
 GAIN_RANGE = 2.0

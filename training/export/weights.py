@@ -4,7 +4,7 @@ Shapes:  Vs source vocabulary · Vt target vocabulary · E embedding · N encode
          H decoder state · K attention key · R readout · U hidden units of one actor
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.errors import ExportError
+from training.nmt.refinement import HIDDEN_RATIO
 
 Array = NDArray[np.float32]
 
@@ -31,6 +32,7 @@ class Sizes:
     decoder: int
     attention: int
     readout: int
+    refinement: int = 0  # layers
 
     @property
     def annotation(self) -> int:
@@ -70,7 +72,18 @@ class Sizes:
             "readout.bias": (R,),
             "output.weight": (self.target_vocabulary, R),
             "output.bias": (self.target_vocabulary,),
-        }
+        } | {name: shape for layer in range(self.refinement) for name, shape in self._refining_shapes(layer)}
+
+    def _refining_shapes(self, layer: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+        A, hidden = self.annotation, HIDDEN_RATIO * self.annotation
+        for name, outputs, inputs in (
+            ("attention_in", 3 * A // 2, A),
+            ("attention_out", A, A // 2),
+            ("hidden", hidden, A),
+            ("hidden_out", A, hidden),
+        ):
+            yield f"refinement.{layer}.{name}.weight", (outputs, inputs)
+            yield f"refinement.{layer}.{name}.bias", (outputs,)
 
 
 @dataclass(frozen=True)
@@ -142,6 +155,7 @@ def model_weights(state: Mapping[str, Any]) -> ModelWeights:
             decoder=arrays["decoder.state.weight"].shape[1],
             attention=arrays["attention.energy"].shape[0],
             readout=arrays["readout.bias"].shape[0],
+            refinement=sum(name.endswith(".hidden.weight") for name in arrays),
         )
     except (KeyError, IndexError) as error:
         raise ExportError(f"not a translation model's checkpoint: {error} is missing or has too few axes") from None

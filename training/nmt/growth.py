@@ -43,17 +43,25 @@ AXES = {
 def grow_into(model: TranslationModel, given: TranslationModel) -> None:
     """Make the fresh `model`, as large as `given` or larger, compute what `given` computes."""
     old, new = given.sizes, model.sizes
+    # A refining layer sees all units of an annotation through a norm, where new ones would be heard.
+    is_fixed = {"encoder"} if old.refinement else set()
     if old.tie_output != new.tie_output or any(
-        mine < theirs or (mine > theirs and "vocabulary" in name)
+        mine < theirs or (mine > theirs and ("vocabulary" in name or name in is_fixed))
         for (name, theirs), mine in zip(vars(old).items(), vars(new).values(), strict=True)
     ):
         raise TrainingError(
             f"the model to start from has {old}, the config asks for {new}: its layers may grow; they cannot shrink, "
-            "nor can its words or `tie_output` change"
+            "nor can its words or `tie_output` change, nor `encoder` once there is a `refinement`"
         )
     places = _places(old, new)
     with torch.no_grad():
+        kept = {name for name, _ in given.named_parameters()}
         for name, parameter in model.named_parameters():
+            if name.startswith("refinement"):
+                # Layers that are new say nothing yet, by themselves.
+                if name in kept:
+                    parameter.copy_(given.get_parameter(name))
+                continue
             spoken, _, heard = AXES[name].partition("<-")
             rows = [places[axis] for axis in spoken.split(",") if axis]
             if new.tie_output and name.startswith("readout"):

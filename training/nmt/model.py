@@ -19,6 +19,7 @@ from torch.nn import functional as F
 from training.nmt.dropout import dropout
 from training.nmt.gates import gru
 from training.nmt.recurrence import attentional_gru, bidirectional_gru
+from training.nmt.refinement import Refinement
 
 # An actor maps (state [B, H], context [B, A], embedding of the previous word [B, E]) to an action [B, H].  One that
 # acts after the recurrence has a true attribute `acts_after`.
@@ -40,6 +41,7 @@ class ModelSizes:
     attention: int
     readout: int
     tie_output: bool = False
+    refinement: int = 0
 
 
 class Encoded(NamedTuple):
@@ -163,6 +165,7 @@ class TranslationModel(nn.Module):
         annotation = 2 * sizes.encoder
         self.source_embedding = nn.Embedding(sizes.source_vocabulary, sizes.embedding)
         self.encoder = Encoder(sizes.embedding, sizes.encoder)
+        self.refinement = Refinement(sizes.refinement, annotation)
         self.initial_state = nn.Linear(sizes.encoder, sizes.decoder)
         self.attention = Attention(annotation, sizes.decoder, sizes.attention)
         self.target_embedding = nn.Embedding(sizes.target_vocabulary, sizes.embedding)
@@ -184,6 +187,8 @@ class TranslationModel(nn.Module):
             elif parameter.dim() == 3:
                 for matrix in parameter.data:
                     nn.init.xavier_uniform_(matrix)
+            elif name.startswith("refinement") and "_out." in name:
+                nn.init.zeros_(parameter)
             elif parameter.dim() == 2:
                 nn.init.xavier_uniform_(parameter)
             else:
@@ -201,7 +206,9 @@ class TranslationModel(nn.Module):
         annotations = self.encoder(embedded, source_mask, self._product_dtype(embedded))
         # z_0 sees the whole sentence through the backward direction's last state, as in Bahdanau et al.
         first_state = torch.tanh(self.initial_state(annotations[:, 0, self.sizes.encoder :]))
-        annotations = self._drop(annotations)
+        annotations = self._drop(
+            self.refinement(annotations, source_mask, self._drop, self._product_dtype(annotations))
+        )
         key = self.attention.key
         keys = linear(annotations, key.weight, key.bias, self._product_dtype(annotations))
         return Encoded(annotations, keys, source_mask, first_state)

@@ -112,6 +112,7 @@ def build_model(config: Config, run: RunFolder) -> TranslationModel:
         attention=config.model.attention,
         readout=config.model.readout,
         tie_output=config.model.tie_output,
+        refinement=config.model.refinement,
     )
     return TranslationModel(sizes, config.model.dropout, config.model.word_dropout)
 

@@ -104,7 +104,7 @@ def test_fully_padded_row_is_finite_and_harmless(rows, alone, sessions, kind):
 @pytest.fixture(scope="module", params=["before", "after"])
 def shipped_size(request):
     """Graphs as wide as the shipped models': other kernels and blockings of the products than in a small one."""
-    sizes = Sizes(300, 1000, embedding=256, encoder=256, decoder=512, attention=128, readout=256)
+    sizes = Sizes(300, 1000, embedding=256, encoder=256, decoder=512, attention=128, readout=256, refinement=2)
     model = random_weights(sizes, seed=3, scale=0.06)
     acts_after = request.param == "after"
     actors = [
