@@ -74,7 +74,7 @@ multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DA
 # Each step leaves finished work alone, so the same command goes on after a kill.
 SHIPPED = bleu perplexity chrf concise
 # Stages that a pair goes through before its own config, those it has.
-EARLIER = $(patsubst training/configs/%.toml,%,$(foreach stage,base everyday,$(wildcard training/configs/$(PAIR)-$(stage).toml)))
+EARLIER = $(patsubst training/configs/%.toml,%,$(foreach stage,base everyday shallow,$(wildcard training/configs/$(PAIR)-$(stage).toml)))
 PAIR_CONFIG = --config training/configs/$(PAIR).toml $(if $(RUN),--run $(RUN))
 SYNTHETIC = runs/synthetic
 
@@ -89,9 +89,9 @@ $(SYNTHETIC)/german.txt: $(SYNTHETIC)/english.txt
 
 model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.3.0)
 	@test -n "$(DATA)" -a -n "$(PAIR)" || { echo "say which pair and where the corpora are: make model PAIR=de-en DATA=<folder>"; exit 2; }
+	$(MAKE) $(SYNTHETIC)/german.txt DATA=$(DATA)
 	set -e; for stage in $(EARLIER); do for command in prepare pretrain; do \
 	  DATA=$(DATA) $(BIN)/nudge-train $$command --config training/configs/$$stage.toml --run runs/$$stage; done; done
-	$(MAKE) $(SYNTHETIC)/german.txt DATA=$(DATA)
 	DATA=$(DATA) $(BIN)/nudge-train prepare $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train pretrain $(PAIR_CONFIG)
 	DATA=$(DATA) $(BIN)/nudge-train actors $(PAIR_CONFIG)

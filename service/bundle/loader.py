@@ -96,6 +96,7 @@ def _open_tokeniser(folder: Path, manifest: Manifest, examples: list[GoldenExamp
             folder / manifest.tokenizer.target,
             manifest.special_ids.eos,
             manifest.learnt_by_bytes,
+            has_spaced_openings=manifest.spaced_openings,
         )
     except Exception as error:  # sentencepiece raises bare RuntimeError and OSError
         raise BundleRefused(folder, f"the tokeniser cannot be opened: {error}") from error

@@ -126,6 +126,7 @@ class Manifest(Section):
     sizes: Sizes
     tokenizer: TokenizerFiles
     learnt_by_bytes: str = ""
+    spaced_openings: bool = False
     quantisation: Quantisation
     decoding: Decoding
     calibration: Calibration | None = None

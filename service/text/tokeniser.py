@@ -8,6 +8,8 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
+from service.text.openings import spaced, unspaced, unspaced_pieces
+
 # A model may spell any byte, also a line break in the middle of a sentence.
 _UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
 _OTHER_SPACE = re.compile(r"[^\S ]")
@@ -16,13 +18,22 @@ _OTHER_SPACE = re.compile(r"[^\S ]")
 class Tokeniser:
     """The source side encodes, the target side decodes; the two may be one model."""
 
-    def __init__(self, source_model: Path, target_model: Path, eos_id: int, learnt_by_bytes: str = "") -> None:
+    def __init__(
+        self,
+        source_model: Path,
+        target_model: Path,
+        eos_id: int,
+        learnt_by_bytes: str = "",
+        *,
+        has_spaced_openings: bool = False,
+    ) -> None:
         self._source = SentencePieceProcessor(model_file=str(source_model))
         same = source_model == target_model
         self._target = self._source if same else SentencePieceProcessor(model_file=str(target_model))
         self._eos_id = eos_id
         self._is_known: dict[str, bool] = {}
         self._learnt_by_bytes = frozenset(learnt_by_bytes)
+        self._has_spaced_openings = has_spaced_openings
         # A sentence is counted when it is cut out and encoded a moment later.
         self._source_ids = lru_cache(maxsize=512)(self._encode_source)
 
@@ -32,7 +43,8 @@ class Tokeniser:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of target ids, on one line; bytes that are not UTF-8 together stand for no character and are dropped."""
-        return _UNWANTED.sub("", str(self._target.decode(list(ids)))).strip()
+        text = _UNWANTED.sub("", str(self._target.decode(list(ids)))).strip()
+        return unspaced(text) if self._has_spaced_openings else text
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The subwords behind target ids, with a space where a word begins.
@@ -53,7 +65,7 @@ class Tokeniser:
                 spelled = b""
             except UnicodeDecodeError:
                 pieces.append("")
-        return pieces
+        return unspaced_pieces(pieces) if self._has_spaced_openings else pieces
 
     def count(self, sentence: str) -> int:
         """Tokens of a source sentence, without eos."""
@@ -61,7 +73,8 @@ class Tokeniser:
 
     def _encode_source(self, text: str) -> list[int]:
         """The model has learnt from composed text with plain spaces: some systems write ü as two characters."""
-        return list(self._source.encode(_OTHER_SPACE.sub(" ", unicodedata.normalize("NFC", text))))
+        text = _OTHER_SPACE.sub(" ", unicodedata.normalize("NFC", text))
+        return list(self._source.encode(spaced(text) if self._has_spaced_openings else text))
 
     def knows(self, cluster: str) -> bool:
         """Whether the source model has a piece for this character (with its combining marks).

@@ -1,6 +1,6 @@
 """How fast the engine decodes, and what actors cost it: `python tests/bench/engine.py [--rounds 11] [--sentences 400]`.
 
-Random weights of the shipped sizes (256/512/8k, int8): speed does not depend on what the numbers are.  Sources of 20
+Random weights of size 256/512/8k (int8): speed does not depend on what the numbers are.  Sources of 20
 tokens (or a range, `--lengths 5 40`), outputs exactly as long, one thread.  Closed loop: each of N callers sends its
 next sentence when the last one is answered.  The engines to compare take turns, round by round, so a slow moment of the
 machine hits all of them.

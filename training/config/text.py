@@ -159,4 +159,8 @@ class Tokenizer(Section):
     character_coverage: float = Field(
         default=0.9995, gt=0.9, le=1.0, description="share of characters that get a symbol"
     )
+    spaced_openings: bool = Field(
+        default=False,
+        description="read a word behind a quotation mark or a bracket as if a space were before it, like any other",
+    )
     training_sentences: Positive = Field(default=1_000_000, description="sentences sampled to learn the subwords from")

@@ -27,11 +27,13 @@ def make_model_card(facts: BundleFacts, export: Export, parity: Mapping[str, str
 def _introduction(facts: BundleFacts, export: Export) -> str:
     sizes = facts.model.sizes
     kind = "int8 with fixed activation scales" if facts.quantisation == "int8" else "fp32"
+    refined = f" refined by {sizes.refinement} layers of self-attention" if sizes.refinement else ""
     description = export.description or f"Translates {facts.source} to {facts.target}."
     return (
         f"# {facts.name} {facts.version}\n\n{description}\n\n"
         f"Attention-GRU model of {facts.model.parameters / 1e6:.1f} million parameters: embeddings {sizes.embedding},"
-        f" encoder 2 × {sizes.encoder}, decoder {sizes.decoder}, attention {sizes.attention}, readout {sizes.readout},"
+        f" encoder 2 × {sizes.encoder}{refined}, decoder {sizes.decoder}, attention {sizes.attention},"
+        f" readout {sizes.readout},"
         f" vocabularies of {sizes.source_vocabulary} and {sizes.target_vocabulary} subwords; {kind}."
     )
 

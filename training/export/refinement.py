@@ -39,10 +39,18 @@ class _Layers:
 
     def __init__(self, writer: GraphWriter, model: ModelWeights, mask_bias: str) -> None:
         self.writer, self.model, self.mask_bias = writer, model, mask_bias
-        self.ones = writer.constant(np.ones(model.sizes.annotation, np.float32), "norm_scale")
+        self.last_axis = writer.integers(2)
+        self.count = writer.constant(np.array(model.sizes.annotation, np.float32), "count")
+        self.epsilon = writer.constant(np.array(EPSILON, np.float32), "epsilon")
 
     def norm(self, tensor: str) -> str:
-        normed = self.writer.add("LayerNormalization", [tensor, self.ones], "normed", axis=-1, epsilon=EPSILON)
+        """c / sqrt(mean of c² + ε), c = x - mean: spelt out, for onnxruntime's own node takes three times as long."""
+        add = self.writer.add
+        mean = add("ReduceMean", [tensor, self.last_axis], "mean", keepdims=1)  # [B, S, 1]
+        centred = add("Sub", [tensor, mean], "centred")
+        squares = add("ReduceSumSquare", [centred, self.last_axis], "squares", keepdims=1)  # [B, S, 1]
+        variance = add("Add", [add("Div", [squares, self.count], "variance"), self.epsilon], "variance_positive")
+        normed = add("Div", [centred, add("Sqrt", [variance], "deviation")], "normed")
         return self.writer.cut_activation(normed, -LIMIT, LIMIT)
 
     def attend(self, layer: int, normed: str) -> str:

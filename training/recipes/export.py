@@ -153,6 +153,7 @@ def export(
         decoding=config.decoding,
         tokenizer_files=(run.source_tokenizer.name, list(tokenizers)[-1]),
         learnt_by_bytes=_learnt_by_bytes(run),
+        spaced_openings=texts.target.has_spaced_openings,
         actors=found,
         default_objective=default,
         calibration=_calibration(texts, measured[kind][PLAIN]),

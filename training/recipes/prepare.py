@@ -28,7 +28,7 @@ from training.errors import CorpusError, TrainingError
 from training.recipes.prepared import Prepared, find_prepared, fingerprint_of, write_record
 from training.recipes.run_folder import RunFolder, evaluation_files
 from training.recipes.starting import fetch_start
-from training.tokenizer.subwords import Subwords, learn_subwords
+from training.tokenizer.subwords import Subwords, learn_subwords, space_openings
 
 PARTIAL = ".prepare-"  # and the id of the process that works in it
 CHUNK_PAIRS = 10_000
@@ -86,7 +86,7 @@ def _prepare_into(
     if config.start_from is None:
         source, target = _learn(folder, config, clean_text, progress)
     else:
-        source, target = Subwords.load(folder.source_tokenizer), Subwords.load(folder.target_tokenizer)
+        source, target = _given_subwords(folder, config)
     repeats = [(report.kept, text.repeat) for report, text in zip(reports, config.corpus.train, strict=True)]
     if config.corpus.short_text is not None or config.corpus.other_names is not None:
         repeats += _add_made_text(clean_text, config, progress, console)
@@ -181,6 +181,7 @@ def _learn(
             vocabulary=vocabulary,
             character_coverage=settings.character_coverage,
             threads=threads,
+            spaced_openings=settings.spaced_openings,
         )
 
     source = learn(clean_text if settings.joint else clean_text[:1], folder.source_tokenizer, settings.vocabulary)
@@ -188,6 +189,20 @@ def _learn(
     if not settings.joint:
         target = learn(clean_text[1:], folder.target_tokenizer, settings.target_vocabulary or settings.vocabulary)
     progress.update(task, total=1, completed=1)
+    return source, target
+
+
+def _given_subwords(folder: RunFolder, config: Config) -> tuple[Subwords, Subwords]:
+    """The subwords of the model to start from.  From now on they may have spaced openings, but not lose them."""
+    paths = (folder.source_tokenizer, folder.target_tokenizer)
+    if config.tokenizer.spaced_openings:
+        for path in set(paths):
+            space_openings(path)
+    source, target = map(Subwords.load, paths)
+    if source.has_spaced_openings != config.tokenizer.spaced_openings:
+        raise TrainingError(
+            f"start_from = {config.start_from}: its subwords have spaced openings; set tokenizer.spaced_openings = true"
+        )
     return source, target
 
 

@@ -47,6 +47,8 @@ def fingerprint_of(config: Config) -> dict[str, Any]:
     """
     sections = config.model_dump(mode="json", include={"languages", "corpus", "tokenizer"})
     _leave_out_what_is_new(sections["corpus"])
+    if not sections["tokenizer"]["spaced_openings"]:
+        del sections["tokenizer"]["spaced_openings"]
     if config.start_from is not None:
         sections["start_from"] = config.start_from.name
     texts = [*config.corpus.train, *config.corpus.dev.values(), *config.corpus.test.values()]
@@ -70,8 +72,9 @@ def _leave_out_what_is_new(corpus: dict[str, Any]) -> None:
         if corpus[name] is None:
             del corpus[name]
     for text in (*corpus["train"], *corpus["dev"].values(), *corpus["test"].values()):
-        if not text["any_case"]:
-            del text["any_case"]
+        for name in ("any_case", "lines"):
+            if not text[name]:
+                del text[name]
 
 
 def find_prepared(config: Config, run: RunFolder) -> Prepared | None:

@@ -11,6 +11,8 @@ What makes it so:
   denormalisation rule beside it undoes this.
 
 Digits are separate subwords, so that numbers are copied and not learnt one by one.
+
+A model file may say that it has spaced openings (see `training.tokenizer.openings`); all that reads it then does so.
 """
 
 import io
@@ -25,6 +27,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 from training.corpus.cache import BOS, EOS, PAD, UNK
 from training.errors import TokenizerError
+from training.tokenizer.openings import spaced, unspaced
 
 # sentencepiece's rule files: code points in hexadecimal, what is read TAB what is written.
 ESCAPE_RULES = "2581\tE000 E001\nE000\tE000 E002\n"
@@ -32,12 +35,16 @@ UNESCAPE_RULES = "E000 E001\t2581\nE000 E002\tE000\n"
 
 LONGEST_TRAINING_SENTENCE_BYTES = 8192
 
+# The name of the normalisation in a model file, which sentencepiece does not look at.
+SPACED_OPENINGS = "spaced-openings"
+
 
 class Subwords:
     """A subword model: text to ids and back."""
 
-    def __init__(self, processor: sentencepiece.SentencePieceProcessor) -> None:
+    def __init__(self, processor: sentencepiece.SentencePieceProcessor, has_spaced_openings: bool = False) -> None:
         self._processor = processor
+        self.has_spaced_openings = has_spaced_openings
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -60,7 +67,7 @@ class Subwords:
                 f"{name}: its pad, unk, bos and eos are {special}, not {(PAD, UNK, BOS, EOS)}; "
                 "learn the subwords with `nudge-train prepare`"
             )
-        return cls(processor)
+        return cls(processor, _parse(model).normalizer_spec.name == SPACED_OPENINGS)
 
     def __len__(self) -> int:
         """Return the size of the vocabulary."""
@@ -72,15 +79,16 @@ class Subwords:
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`, without bos and eos."""
-        return list(self._processor.encode(text))
+        return list(self._processor.encode(self._read(text)))
 
     def encode_many(self, texts: Sequence[str], threads: int = 1) -> list[list[int]]:
         """Return `encode` of each text."""
-        return list(self._processor.encode(list(texts), num_threads=threads))
+        return list(self._processor.encode([self._read(text) for text in texts], num_threads=threads))
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of `ids`; special ids have no text."""
-        return str(self._processor.decode([int(id) for id in ids]))
+        text = str(self._processor.decode([int(id) for id in ids]))
+        return unspaced(text) if self.has_spaced_openings else text
 
     def decode_many(self, sequences: Sequence[Sequence[int]]) -> list[str]:
         """Return `decode` of each sequence."""
@@ -97,11 +105,20 @@ class Subwords:
 
     def pieces(self, text: str) -> list[str]:
         """Return the subwords of `text` as strings, for people to look at."""
-        return list(self._processor.encode(text, out_type=str))
+        return list(self._processor.encode(self._read(text), out_type=str))
+
+    def _read(self, text: str) -> str:
+        return spaced(text) if self.has_spaced_openings else text
 
 
 def learn_subwords(
-    sentences: Iterable[str], path: Path, *, vocabulary: int, character_coverage: float = 0.9995, threads: int = 1
+    sentences: Iterable[str],
+    path: Path,
+    *,
+    vocabulary: int,
+    character_coverage: float = 0.9995,
+    threads: int = 1,
+    spaced_openings: bool = False,
 ) -> Subwords:
     """Learn at most `vocabulary` subwords from `sentences` and write the model file, the same one for the same input.
 
@@ -114,7 +131,7 @@ def learn_subwords(
         unescape.write_text(UNESCAPE_RULES, encoding="ascii")
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(sentences),
+                sentence_iterator=map(spaced, sentences) if spaced_openings else iter(sentences),
                 model_writer=model,
                 model_type="bpe",
                 vocab_size=vocabulary,
@@ -139,16 +156,38 @@ def learn_subwords(
                 "The vocabulary must hold 4 special ids, 256 bytes and every character of the corpus: "
                 "raise tokenizer.vocabulary, lower tokenizer.character_coverage, or give it more text"
             ) from None
+    finished = _without_traces(model.getvalue())
+    _write(path, with_spaced_openings(finished) if spaced_openings else finished)
+    return Subwords.load(path)
+
+
+def space_openings(path: Path) -> Subwords:
+    """Let the subwords of a model file, learnt without, have spaced openings from now on."""
+    _write(path, with_spaced_openings(path.read_bytes()))
+    return Subwords.load(path)
+
+
+def with_spaced_openings(serialized: bytes) -> bytes:
+    """Return the model with the mark that says so."""
+    model = _parse(serialized)
+    model.normalizer_spec.name = SPACED_OPENINGS
+    return bytes(model.SerializeToString(deterministic=True))
+
+
+def _write(path: Path, model: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    partial.write_bytes(_without_traces(model.getvalue()))
+    partial.write_bytes(model)
     partial.replace(path)
-    return Subwords.load(path)
+
+
+def _parse(serialized: bytes) -> "sentencepiece_model_pb2.ModelProto":  # type: ignore[name-defined]
+    return sentencepiece_model_pb2.ModelProto.FromString(serialized)  # type: ignore[attr-defined]
 
 
 def _without_traces(serialized: bytes) -> bytes:
     """Return the model without the names of temporary files and the number of threads, which change nothing."""
-    model = sentencepiece_model_pb2.ModelProto.FromString(serialized)  # type: ignore[attr-defined]
+    model = _parse(serialized)
     model.normalizer_spec.ClearField("normalization_rule_tsv")
     model.denormalizer_spec.ClearField("normalization_rule_tsv")
     model.trainer_spec.ClearField("num_threads")
