@@ -11,7 +11,7 @@ from functools import cached_property
 from html import escape
 
 from service.text.anchors import Anchor, set_down
-from service.text.numbers import Loan, is_lost, reclaim, repay, repay_pieces, without_unfinished
+from service.text.loans import Loan, is_lost, reclaim, repay, repay_pieces, without_unfinished
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Sentence:
     loans: tuple[Loan, ...] = ()
 
     def restore(self, translation: str) -> str:
-        """The translation with the anchors and numbers in it, in capitals if the sentence was; in HTML, escaped."""
+        """The translation with the anchors and loans in it, in capitals if the sentence was; in HTML, escaped."""
         text, translation = self._voiced(self.text), self._voiced(translation)
         anchors, loans = self.anchors, self.loans
         translation = reclaim(translation, text, loans)
@@ -36,11 +36,11 @@ class Sentence:
         return repay(set_down(translation, text, anchors, escaped if self.is_html else str), loans)
 
     def so_far(self, beginning: str) -> str:
-        """The beginning of a translation as it may be shown already: numbers when they are whole, and no anchors."""
+        """The beginning of a translation as it may be shown already: what was lent when it is whole, and no anchors."""
         return repay(without_unfinished(self._voiced(beginning), self.loans), self.loans)
 
     def restore_pieces(self, pieces: Sequence[str]) -> list[str]:
-        """The pieces of a translation, with numbers in them."""
+        """The pieces of a translation, with what was lent in them."""
         return repay_pieces([self._voiced(piece) for piece in pieces], self.loans)
 
     def _voiced(self, text: str) -> str:

@@ -11,14 +11,12 @@ are lent as a whole (`service.text.dates`), and so are measures and what is belo
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
-from functools import partial
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from service.text.anchors import Anchor, replaced
-from service.text.dates import CALENDARS, STAND_INS, LentDate
-from service.text.opaque import Span
+from service.text.anchors import Anchor
+from service.text.dates import CALENDARS, STAND_INS
+from service.text.loans import Kind, Loan
 
 _SPACES = " \u00a0\u202f"
 # Groups of thousands, decimals, dates, or five digits and more; not part of a word, a time, a path, or the end of a
@@ -64,31 +62,6 @@ _POINT, _COMMA = _Marks(".", ","), _Marks(",", ".")
 _MARKS = {"en": _POINT} | dict.fromkeys(("da", "de", "el", "es", "id", "it", "nl", "pt", "sl", "tr"), _COMMA)
 
 
-class Kind(Enum):
-    """What a number is, and how it looks where a model has misread it."""
-
-    LONG = re.compile(r"(?<![\d.,:])\d{2,3}(?![\d:]|[.,]\d)")  # as its stand-in
-    TIME = re.compile(r"(?<![\d.,:])\d{1,2}[:.]+\d{1,2}(?![\d:]|[.,]\d)")
-    SHORT = re.compile(r"(?<![\d.,:])\d{2,4}(?![\d:]|[.,]\d)")  # where it is missing, it may be written in words
-    DATE = re.compile(r"(?!)")  # as its own `LentDate` says
-
-
-@dataclass(frozen=True, slots=True)
-class Loan:
-    """A number of a sentence, and what stands in its place, at `offset` of what the model gets."""
-
-    offset: int
-    stand_in: str
-    number: str  # as the target language writes it
-    kind: Kind = Kind.LONG
-    date: LentDate | None = None
-
-    @property
-    def anchor(self) -> Anchor:
-        """The number as an anchor, for a translation that has lost its stand-in."""
-        return Anchor(self.offset, self.number, has_space_before=True, has_space_after=True)
-
-
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """How numbers are written in two languages; of a language that is not known here, no number is touched."""
@@ -96,23 +69,11 @@ class Numbers:
     source: str
     target: str
 
-    def lend(self, sentence: str, anchors: Sequence[Anchor] = ()) -> tuple[str, list[Anchor], list[Loan]]:
-        """Put stand-ins in place of long numbers; return the sentence, where its anchors are now, and the loans."""
-        if self.source not in _MARKS or self.target not in _MARKS or not _NUMBER.search(sentence):
-            return sentence, list(anchors), []
-        found = [
-            (start, stop, loan)
-            for start, stop, loan in self._found(sentence, anchors)
-            if not any(start < anchor.offset < stop for anchor in anchors)  # a tag cuts it
-        ]
-        text, moved, offsets = replaced(
-            sentence, [Span(start, stop, loan.stand_in) for start, stop, loan in found], anchors
-        )
-        return text, moved, [replace(loan, offset=offset) for (_, _, loan), offset in zip(found, offsets, strict=True)]
-
-    def _found(self, sentence: str, anchors: Sequence[Anchor]) -> list[tuple[int, int, Loan]]:
+    def find(self, sentence: str, anchors: Sequence[Anchor] = ()) -> list[tuple[int, int, Loan]]:
         """Start and end of what is lent, in order, and its loan, that has no offset yet."""
-        found = list(self._found_dates(sentence))
+        if self.source not in _MARKS or self.target not in _MARKS or not _NUMBER.search(sentence):
+            return []
+        found = list(self._find_dates(sentence))
         stand_ins = _free_stand_ins(sentence, anchors)
         for match in _LENT.finditer(sentence):
             start, stop = match.span()
@@ -130,7 +91,7 @@ class Numbers:
             found.append((start, stop, Loan(0, stand_in, number, kind)))
         return sorted(found, key=lambda one: one[0])
 
-    def _found_dates(self, sentence: str) -> Iterator[tuple[int, int, Loan]]:
+    def _find_dates(self, sentence: str) -> Iterator[tuple[int, int, Loan]]:
         source, target = CALENDARS.get(self.source), CALENDARS.get(self.target)
         if source is None or target is None:
             return
@@ -152,79 +113,6 @@ class Numbers:
         if source == target or not _is_amount(number, source) or (source is _POINT and _is_label(number, before)):
             return number
         return number.translate(str.maketrans("".join(source), "".join(target)))
-
-
-def reclaim(translation: str, lent: str, loans: Sequence[Loan]) -> str:
-    """The translation with lost stand-ins in the places of numbers that were not in what the model got.
-
-    A model that misreads 48 writes 68, perhaps twice: the first such number becomes the stand-in again, others like it
-    go.  A loan for which there is no such number stays lost.
-    """
-    for loan in loans:
-        if not _is_missing(loan, translation):
-            continue
-        if loan.date:
-            translation = loan.date.day.sub(loan.date.written, translation, count=1)
-            continue
-        pattern = loan.kind.value
-        known = {*pattern.findall(lent), *(one.stand_in for one in loans)}
-        strange = (match for match in pattern.finditer(translation) if match[0] not in known)
-        if loan.kind is Kind.SHORT:
-            strange = (match for match in strange if len(match[0]) == len(loan.stand_in))
-        found = next(strange, None)
-        if found is not None:
-            again = re.compile(rf" ?(?<![\d.,:]){re.escape(found[0])}(?![\d:]|[.,]\d)")
-            head, tail = translation[: found.start()], translation[found.end() :]
-            translation = head + loan.stand_in + again.sub("", tail)
-    return translation
-
-
-def repay(translation: str, loans: Sequence[Loan]) -> str:
-    """Put the numbers in the places of their stand-ins."""
-    for loan in loans:
-        translation = _pattern(loan).sub(partial(_returned, loan), translation)
-    return translation
-
-
-def repay_pieces(pieces: Sequence[str], loans: Sequence[Loan]) -> list[str]:
-    """The same for a translation in pieces: a number is in the first piece of its stand-in."""
-    characters = [list(piece) for piece in pieces]
-    places = [(index, at) for index, piece in enumerate(pieces) for at in range(len(piece))]
-    text = "".join(pieces)
-    for loan in loans:
-        for match in _pattern(loan).finditer(text):
-            for position in range(*match.span()):
-                index, at = places[position]
-                characters[index][at] = _returned(loan, match) if position == match.start() else ""
-    return ["".join(piece) for piece in characters]
-
-
-def is_lost(loan: Loan, translation: str) -> bool:
-    """Whether the stand-in is not in the translation, so that the number must be set down like an anchor."""
-    return loan.kind is not Kind.SHORT and _is_missing(loan, translation)
-
-
-def _is_missing(loan: Loan, translation: str) -> bool:
-    return not _pattern(loan).search(translation)
-
-
-def without_unfinished(translation: str, loans: Sequence[Loan]) -> str:
-    """A translation that is still being made, up to what may become a stand-in."""
-    for loan in loans:
-        if loan.date:
-            translation = loan.date.without_unfinished(translation)
-    return translation.rstrip("0123456789:") if loans else translation
-
-
-def _returned(loan: Loan, match: re.Match[str]) -> str:
-    return loan.number.upper() if match[0].isupper() else loan.number
-
-
-def _pattern(loan: Loan) -> re.Pattern[str]:
-    if loan.date:
-        return loan.date.whole
-    written = loan.stand_in.replace(":", "[:.]")  # some write 18.30
-    return re.compile(rf"(?<!\d)(?<!\d[.,]){written}(?!\d|[.,]\d)")
 
 
 def _free_stand_ins(sentence: str, anchors: Sequence[Anchor]) -> Iterator[str]:

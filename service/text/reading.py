@@ -8,7 +8,9 @@ from typing import Protocol
 from service.text.abbreviations import write_out
 from service.text.anchors import lift
 from service.text.document import Document, Sentence, escaped
+from service.text.lending import Lender
 from service.text.markup import Block, Raw, read
+from service.text.names import Names
 from service.text.numbers import Numbers
 from service.text.opaque import NO_GLOSSARY, Glossary, Span, find_spans
 from service.text.quotes import familiar_quotes
@@ -99,7 +101,8 @@ class Reader:
         if not has_letter(lifted):
             return None
         written_out, anchors = write_out(lifted, self.source, anchors)
-        lent, anchors, loans = Numbers(self.source, self.target).lend(written_out, anchors)
+        lender = Lender((Numbers(self.source, self.target), Names(self.source, self.target, self.vocabulary.count)))
+        lent, anchors, loans = lender.lend(written_out, anchors)
         shouted = is_shouted(lent)
         if shouted:
             lent = lower_voice(lent)

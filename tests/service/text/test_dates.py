@@ -7,7 +7,7 @@ import pytest
 
 from service.text.dates import CALENDARS, STAND_INS
 from service.text.document import Document, Sentence
-from service.text.numbers import Kind
+from service.text.loans import Kind
 from service.text.reading import Reader
 
 
@@ -31,7 +31,7 @@ def sentence_of(text: str, source: str = "de") -> Sentence:
 
 
 def dates_of(text: str, source: str = "de") -> list[str]:
-    return [loan.number for loan in sentence_of(text, source).loans if loan.kind is Kind.DATE]
+    return [loan.literal for loan in sentence_of(text, source).loans if loan.kind is Kind.DATE]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.document import Sentence
-from service.text.numbers import Kind, Numbers
+from service.text.loans import Kind
+from service.text.numbers import Numbers
 from service.text.reading import Reader
 
 
@@ -50,8 +51,8 @@ def test_amounts_are_written_as_the_target_language_does(text, source, number):
     sentence = sentence_of(text, source, "en" if source == "de" else "de")
     (loan,) = sentence.loans
     assert loan.stand_in in sentence.text
-    assert loan.number not in sentence.text
-    assert loan.number == number
+    assert loan.literal not in sentence.text
+    assert loan.literal == number
     assert number in sentence.restore(sentence.text)
     assert sentence.source == text
 
@@ -91,7 +92,7 @@ def test_what_is_no_amount_comes_back_as_it_was(text, source, kept):
 def test_measures_and_what_is_below_zero_are_lent_as_a_whole(text, source, number):
     sentence = sentence_of(text, source, "en" if source == "de" else "de")
     (loan,) = sentence.loans
-    assert loan.number == number
+    assert loan.literal == number
     assert loan.kind is Kind.LONG
     assert number in sentence.restore(sentence.text)
     assert number in sentence.restore("Nothing of it.")
@@ -99,8 +100,8 @@ def test_measures_and_what_is_below_zero_are_lent_as_a_whole(text, source, numbe
 
 @pytest.mark.parametrize(("text", "number"), [("Es waren −5 Grad.", "−5"), ("Das sind 1,5 – 2,5 km.", "1.5 – 2.5 km")])
 def test_signs_and_ranges_may_be_written_with_signs_of_their_own(text, number):
-    _, _, (loan,) = Numbers("de", "en").lend(text)
-    assert loan.number == number
+    ((_, _, loan),) = Numbers("de", "en").find(text)
+    assert loan.literal == number
 
 
 @pytest.mark.parametrize(

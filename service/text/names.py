@@ -1,0 +1,109 @@
+"""Names: a model copies some faithfully and garbles others, so it is lent one of the former.
+
+    "Guten Tag, mein Name ist Schneider."    the model gets  "Guten Tag, mein Name ist Smith."
+    "Good day, my name is Smith."            the caller gets "Good day, my name is Schneider."
+
+Only what is surely a name: what stands behind a title or is said to be one, O'Neill and McDonald, iPhone and YouTube,
+and abbreviations in capitals that are no word.  Which capital letters of a German sentence begin a name, and which any
+noun, nobody can tell by looking at them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from service.text.anchors import Anchor
+from service.text.loans import Kind, Loan
+from service.text.shouting import is_shouted
+
+# Names that the shipped models copy best, in either direction.
+STAND_INS = ("Smith", "Jackson", "Jack", "Paul", "Anna")
+
+_NAME = r"[^\W\d_a-zß-öø-ÿ]\w*(?:['’-](?!s\b)\w+)*"
+_PARTICLES = r"(?:(?:von|van|de|der|den|zu|la|le|di|bin|al)[ ])*"
+# What may be between a title and the name, and what is an office and no name.
+_MORE_TITLES = r"(?:(?:Dr|Prof)\.?[ ])*"
+_OFFICES = (
+    r"(?![\w-]*(?i:präsident|kommissar|minister|erstatter|direktor|sekretär|kanzler|vorsitzende|doktor|professor|meister|lehrer|"
+    r"general|nachbar|abgeordnete|kolleg|anwalt|anwält|richter|pfarrer|graf|president|commissioner|chair|speaker|secretary|"
+    r"rapporteur|minister|director|justice|ambassador|mayor|doctor|teacher|colleague)\w*\b)"
+)
+_TITLES = {
+    "en": r"(?:Mr|Mrs|Ms|Dr|Prof)\b\.?|Miss|Professor",
+    "de": r"Herrn?|Frau|Fräulein|Familie|Professor|(?:Dr|Prof)\b\.?",
+}
+_SAID = {
+    "en": r"(?i:my|your|his|her|the)[ ](?:(?:first|last|full)[ ])?name[ ]is",
+    "de": r"Name[ ]ist|(?i:heiße|namens)",
+}
+# "Seine Frau Maria", "weil die Frau Hunger hat": a wife or a woman, and no title.
+_DETERMINERS = r"d(?:ie|er|en|as)|(?:[mdsk]?eine?|ihre?|uns(?:e?re)|eu(?:e?re)|diese|jede|welche)[rn]?"
+_SOMEBODYS = re.compile(rf"\b(?i:{_DETERMINERS})(?:[ ](?!geehrt|lieb)[a-zäöüß]+)?[ ]$")
+_WORDS_BEFORE = 60  # characters to look back at
+_WRITTEN_AS_NAMES = (
+    r"(?<![\w'’-])(?:[^\W\d_]['’](?=[A-Z])|Ma?c(?=[A-Z]))\w+(?:-[A-Z]\w+)*"  # O'Neill, McDonald
+    # iPhone, YouTube, but not the German LehrerInnen
+    r"|(?<![\w-])(?:[a-z]{1,2}[A-Z][a-z]+[A-Za-z]*|[A-Z][a-z]+[A-Z](?!n(?:nen)?\b)[A-Za-z]*)(?![\w-])"
+)
+_CAPITALS = r"(?!TV\b)(?<![\w.&/'’+-])(?<![A-ZÄÖÜ][ ])[A-Z]{2,5}(?![\w.&/'’+-]|[ ][A-ZÄÖÜ]{2})"
+_HINT = re.compile(
+    r"[A-Z]['’]?[A-Z]|[a-z][A-Z]|\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Frau|Fräulein|Familie|[Nn]ame|[Hh]eiße)"
+)
+
+
+def _found(language: str) -> re.Pattern[str]:
+    first = rf"(?P<name>(?!I\b){_OFFICES}{_PARTICLES}{_NAME}"
+    # In German, what is behind a name may be any noun.
+    rest = rf"(?:[ ]{_PARTICLES}{_NAME}){{0,2}})" if language == "en" else ")"
+    led = rf"(?<!\w)(?:(?P<title>{_TITLES[language]})|{_SAID[language]})[ ]{_MORE_TITLES}{first}{rest}"
+    return re.compile(rf"{led}|(?P<written>{_WRITTEN_AS_NAMES})|(?P<capitals>{_CAPITALS})")
+
+
+_FOUND = {language: _found(language) for language in _TITLES}
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names in sentences that go from one language to another; of languages that are not known here, none is found."""
+
+    source: str
+    target: str
+    count: Callable[[str], int]  # tokens of a text
+
+    def find(self, sentence: str, anchors: Sequence[Anchor] = ()) -> list[tuple[int, int, Loan]]:
+        """Start and end of each name, in order, and its loan, that has no offset yet."""
+        if not {self.source, self.target} <= _FOUND.keys() or not _HINT.search(sentence) or is_shouted(sentence):
+            return []
+        literals = " ".join(anchor.literal for anchor in anchors)
+        free = (name for name in STAND_INS if name not in sentence and name not in literals)
+        lent: dict[str, str] = {}
+        found = []
+        for start, stop in self._spans(sentence):
+            name = sentence[start:stop]
+            stand_in = lent.get(name) or next(free, None)
+            if stand_in is None:
+                break
+            lent[name] = stand_in
+            found.append((start, stop, Loan(0, stand_in, name, Kind.NAME)))
+        return found
+
+    def _spans(self, sentence: str) -> Iterator[tuple[int, int]]:
+        for match in _FOUND[self.source].finditer(sentence):
+            start, stop = match.span("name") if match["name"] else match.span()
+            if match["title"] == "Frau" and _SOMEBODYS.search(
+                sentence, max(0, match.start() - _WORDS_BEFORE), match.start()
+            ):
+                continue
+            if match["capitals"] and self.count(match[0].lower()) < 2:
+                continue  # a word that is STRESSED, or one that the model knows
+            if match["capitals"] and self.count(match[0]) < 2:
+                continue
+            if self.source == "de" and match["name"] and _is_genitive(sentence, start, stop):
+                stop -= 1
+            yield start, stop
+
+
+def _is_genitive(sentence: str, start: int, stop: int) -> bool:
+    """Whether a German name has a genitive's s: Frau Müllers Haus."""
+    follower = sentence[stop + 1 : stop + 2]
+    return sentence[stop - 1] == "s" and stop - start > 3 and sentence[stop : stop + 1] == " " and follower.isupper()
