@@ -4,8 +4,8 @@
     "Good day, my name is Smith."            the caller gets "Good day, my name is Schneider."
 
 Only what is surely a name: what stands behind a title or is said to be one, O'Neill and McDonald, iPhone and YouTube,
-and abbreviations in capitals that are no word.  Which capital letters of a German sentence begin a name, and which any
-noun, nobody can tell by looking at them.
+streets with their numbers, and abbreviations in capitals that are no word.  Which capital letters of a German sentence
+begin a name, and which any noun, nobody can tell by looking at them.
 """
 
 import re
@@ -45,9 +45,20 @@ _WRITTEN_AS_NAMES = (
     # iPhone, YouTube, but not the German LehrerInnen
     r"|(?<![\w-])(?:[a-z]{1,2}[A-Z][a-z]+[A-Za-z]*|[A-Z][a-z]+[A-Z](?!n(?:nen)?\b)[A-Za-z]*)(?![\w-])"
 )
+_STREETS = {  # with their numbers
+    "en": (
+        rf"(?<![\w.,-])\d{{1,5}}[ ](?:{_NAME}[ ]){{1,3}}"
+        r"(?:Street|Avenue|Road|Lane|Drive|Boulevard|(?:St|Ave|Rd|Blvd)\.)"
+    ),
+    "de": (
+        r"(?<![\w-])[A-ZÄÖÜ][\w-]*(?:[Ss]tra(?:ß|ss)e|[Ss]tr\.|allee|gasse)[ ]"
+        r"\d{1,4}(?:[ ]?[a-h])?(?![\w-]|[.,]\d)"
+    ),
+}
 _CAPITALS = r"(?!TV\b)(?<![\w.&/'’+-])(?<![A-ZÄÖÜ][ ])[A-Z]{2,5}(?![\w.&/'’+-]|[ ][A-ZÄÖÜ]{2})"
 _HINT = re.compile(
     r"[A-Z]['’]?[A-Z]|[a-z][A-Z]|\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Frau|Fräulein|Familie|[Nn]ame|[Hh]eiße)"
+    r"|\d[ ][A-Z]|[a-z.][ ]\d"
 )
 
 
@@ -56,7 +67,9 @@ def _found(language: str) -> re.Pattern[str]:
     # In German, what is behind a name may be any noun.
     rest = rf"(?:[ ]{_PARTICLES}{_NAME}){{0,2}})" if language == "en" else ")"
     led = rf"(?<!\w)(?:(?P<title>{_TITLES[language]})|{_SAID[language]})[ ]{_MORE_TITLES}{first}{rest}"
-    return re.compile(rf"{led}|(?P<written>{_WRITTEN_AS_NAMES})|(?P<capitals>{_CAPITALS})")
+    return re.compile(
+        rf"{led}|(?P<street>{_STREETS[language]})|(?P<written>{_WRITTEN_AS_NAMES})|(?P<capitals>{_CAPITALS})"
+    )
 
 
 _FOUND = {language: _found(language) for language in _TITLES}

@@ -39,6 +39,8 @@ _VERBATIM = re.compile(
             r"(?<![\w@#&/])[@#][^\W\d_]\w*",  # @somebody, #something
             r"(?<![\w.])[vV]\d++(?:\.\d++)+",  # v1.2
             r"(?<=[ \u00a0])[ \u00a0]+",  # spaces behind a space, which would be words to the model
+            r"(?<!\w)[A-Z]{2}\d{2}(?:[ ]?[A-Z\d]{4}){3,7}(?:[ ]?[A-Z\d]{1,3})?(?!\w)",  # an account: DE89 3704 0044 …
+            r"(?<!\S)(?:[:;=]['’]?-?[()DPp|*]|<3|\^\^)(?![\w(])",  # :-), ;), :'(, <3
             r"(?<![\w\-])(?=[\d\-]*[A-Z])(?=[A-Z\-]*\d[A-Z\-]*\d)[A-Z\d]++(?:-[A-Z\d]++)*+(?![\w\-])",  # AB-1234
         )
     )
@@ -46,7 +48,7 @@ _VERBATIM = re.compile(
 # Places where a line may be broken, or must not be, and signs of an encoding: of the source, and of no use elsewhere.
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]+")
 # What all of it has something of, and most sentences have not.
-_HINT = re.compile("[/\\\\`_@#<&{%$\\d\u00ad\u200b\u2060\ufeff]|[ \u00a0]{2}|\\.\\w|\\(\\)|\\]\\(")
+_HINT = re.compile("[:;=^][-'’()DPp|*^]|[/\\\\`_@#<&{%$\\d\u00ad\u200b\u2060\ufeff]|[ \u00a0]{2}|\\.\\w|\\(\\)|\\]\\(")
 _ZERO_WIDTH_JOINER = "\u200d"
 # The unit of a number is lent with it (`service.text.numbers`), though no model may know the sign.
 _DEGREES = re.compile("(?:(?<=\\d)|(?<=\\d[ \u00a0\u202f]))°[CF](?!\\w)")

@@ -101,8 +101,9 @@ class Reader:
         if not has_letter(lifted):
             return None
         written_out, anchors = write_out(lifted, self.source, anchors)
-        lender = Lender((Numbers(self.source, self.target), Names(self.source, self.target, self.vocabulary.count)))
-        lent, anchors, loans = lender.lend(written_out, anchors)
+        # A street has its number with it, so names come first.
+        names, numbers = Names(self.source, self.target, self.vocabulary.count), Numbers(self.source, self.target)
+        lent, anchors, loans = Lender((names, numbers)).lend(written_out, anchors)
         shouted = is_shouted(lent)
         if shouted:
             lent = lower_voice(lent)

@@ -44,6 +44,9 @@ def sentence_of(text: str, source: str = "en", target: str | None = None) -> Sen
         ("Guten Tag, mein Name ist Schneider.", "de", "Schneider"),
         ("Ich heiße Okonkwo.", "de", "Okonkwo"),
         ("Das iPhone ist neu.", "de", "iPhone"),
+        ("Er wohnt in der Bergstraße 5a in Bonn.", "de", "Bergstraße 5a"),
+        ("Er wohnt in der Hauptstr. 12 in Bonn.", "de", "Hauptstr. 12"),
+        ("She lives at 12 Old Main Street in Bonn.", "en", "12 Old Main Street"),
     ],
 )
 def test_a_name_is_lent_and_comes_back(text, source, name):
@@ -150,7 +153,9 @@ def test_a_name_that_a_tag_cuts_is_left_to_the_model():
     assert not sentence.loans
 
 
-@pytest.mark.parametrize("unit", ["Frau von ", "Mr van de ", "A-", "O'", "my name is ", "BMW ", "meine ", "iP"])
+@pytest.mark.parametrize(
+    "unit", ["Frau von ", "Mr van de ", "A-", "O'", "my name is ", "BMW ", "meine ", "1 A ", "Xstr. ", "iP"]
+)
 def test_time_grows_as_the_text_does(unit):
     def seconds(count: int) -> float:
         began = time.process_time()

@@ -29,6 +29,8 @@ def copied(sentence: str, glossary: Glossary | None = None) -> list[str]:
         ("Der Befehl `git commit -m` hilft.", ["`git commit -m`"]),
         ("Frag @anna_k nach #Wetter.", ["@anna_k", "#Wetter"]),
         ("Nimm v2.10.3 oder V1.0.", ["v2.10.3", "V1.0"]),
+        ("Das Konto DE89 3704 0044 0532 0130 00 ist neu.", ["DE89 3704 0044 0532 0130 00"]),
+        ("Kein Kaffee :-( Schade ;) und <3!", [":-(", ";)", "<3"]),
         ("Die Rechnung AB-12345 für COVID-19.", ["AB-12345", "COVID-19"]),
         ('Sag <b>ja</b>, <a href="/x">hier</a><br/>.', ["<b>", "</b>", '<a href="/x">', "</a>", "<br/>"]),
         ("Tom &amp; Mary &#8211; sie&nbsp;da.", ["&amp;", "&#8211;", "&nbsp;"]),
