@@ -12,6 +12,7 @@ from html import escape
 
 from service.text.anchors import Anchor, set_down
 from service.text.loans import Loan, is_lost, reclaim, repay, repay_pieces, without_unfinished
+from service.text.quotes import closed_quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Sentence:
         """The translation with the anchors and loans in it, in capitals if the sentence was; in HTML, escaped."""
         text, translation = self._voiced(self.text), self._voiced(translation)
         anchors, loans = self.anchors, self.loans
-        translation = reclaim(translation, text, loans)
+        translation = closed_quotes(reclaim(translation, text, loans), text)
         if lost := [loan for loan in loans if is_lost(loan, translation)]:
             anchors = tuple(sorted((*anchors, *(loan.anchor for loan in lost)), key=lambda anchor: anchor.offset))
             loans = tuple(loan for loan in loans if loan not in lost)

@@ -12,3 +12,12 @@ def familiar_quotes(sentence: str, language: str) -> str:
     if "”" in sentence or (language == "en" and "“" in sentence):
         return sentence.translate(_STRAIGHT)
     return sentence
+
+
+def closed_quotes(translation: str, sentence: str) -> str:
+    """The translation with a mark at its end where the sentence has one and the model has opened it and left it open."""
+    if sentence[-1:] not in ('"', "“") or translation[-1:] in ('"', "“", "”"):
+        return translation
+    if translation.count("„") > translation.count("“"):
+        return translation + "“"
+    return translation + '"' if translation.count('"') % 2 else translation

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.text.quotes import familiar_quotes
+from service.text.quotes import closed_quotes, familiar_quotes
 from service.text.reading import Reader
 
 
@@ -45,3 +45,17 @@ def test_tags_in_html_keep_their_places():
 def test_text_without_a_word_keeps_its_marks():
     document = Reader("en", "de", Straight(), limit=50).read_text("“12”\n“https://example.org/a”")
     assert document.rejoin(sentence.text for sentence in document.sentences) == "“12”\n“https://example.org/a”"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "translation", "closed"),
+    [
+        ("Er sagte: „Ich kann nicht.“", "He said: \"I can't.", 'He said: "I can\'t."'),
+        ('He said: "I can\'t."', "Er sagte: „Ich kann nicht.", "Er sagte: „Ich kann nicht.“"),
+        ('He said: "I can\'t."', "Er sagte: „Ich kann nicht.“", "Er sagte: „Ich kann nicht.“"),
+        ('He said: "I can\'t."', "Er sagte, er könne nicht.", "Er sagte, er könne nicht."),
+        ('He said "no" twice.', 'Er sagte zweimal "nein.', 'Er sagte zweimal "nein.'),
+    ],
+)
+def test_a_mark_that_the_model_left_open_is_closed_where_the_sentence_closes_it(sentence, translation, closed):
+    assert closed_quotes(translation, sentence) == closed
