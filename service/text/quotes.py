@@ -15,7 +15,7 @@ def familiar_quotes(sentence: str, language: str) -> str:
 
 
 def closed_quotes(translation: str, sentence: str) -> str:
-    """The translation with a mark at its end where the sentence has one and the model has opened it and left it open."""
+    """The translation with a mark at its end, if the sentence has one and the model has left the quotation open."""
     if sentence[-1:] not in ('"', "“") or translation[-1:] in ('"', "“", "”"):
         return translation
     if translation.count("„") > translation.count("“"):
