@@ -58,11 +58,31 @@ _WRITTEN_OUT: Mapping[str, Mapping[str, str]] = {
         "asap": "as soon as possible",
         "btw": "by the way",
         "BTW": "by the way",
+        "Mrs.": "Mrs",
+        "U.S.": "USA",
+        "U.S.A.": "USA",
+        "U.K.": "UK",
     },
 }
 # Behind these a sentence may be over; behind the others it goes on.
 _MAY_BE_LAST = frozenset(
-    ("u. v. m.", "o. Ä.", "usw.", "etc.", "Mio.", "Mrd.", "Std.", "Min.", "ASAP", "asap", "btw", "BTW")
+    (
+        "u. v. m.",
+        "o. Ä.",
+        "usw.",
+        "etc.",
+        "Mio.",
+        "Mrd.",
+        "Std.",
+        "Min.",
+        "ASAP",
+        "asap",
+        "btw",
+        "BTW",
+        "U.S.",
+        "U.S.A.",
+        "U.K.",
+    )
 )
 _SPACE = "[ \u00a0\u202f]?"
 _HALF_DAYS = {

@@ -55,7 +55,7 @@ _STREETS = {  # with their numbers
         r"\d{1,4}(?:[ ]?[a-h])?(?![\w-]|[.,]\d)"
     ),
 }
-_CAPITALS = r"(?!TV\b)(?<![\w.&/'’+-])(?<![A-ZÄÖÜ][ ])[A-Z]{2,5}(?![\w.&/'’+-]|[ ][A-ZÄÖÜ]{2})"
+_CAPITALS = r"(?!TV\b)(?<![\w.&/'’+-])(?<![A-ZÄÖÜ][ ])[A-Z]{2,5}(?![\w&/'’+-]|\.\w|[ ][A-ZÄÖÜ]{2})"
 _HINT = re.compile(
     r"[A-Z]['’]?[A-Z]|[a-z][A-Z]|\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Frau|Fräulein|Familie|[Nn]ame|[Hh]eiße)"
     r"|\d[ ][A-Z]|[a-z.][ ]\d"

@@ -35,6 +35,8 @@ class Knowing:
         ("Es kostet ca. 5 Mio. Euro.", "de", "Es kostet etwa 5 Millionen Euro."),
         ("Some fruit, e.g. apples.", "en", "Some fruit, for example apples."),
         ("Apples, pears, etc.", "en", "Apples, pears, and so on."),
+        ("The Greens live in the U.S. now.", "en", "The Greens live in the USA now."),
+        ("They left the U.S.", "en", "They left the USA."),
         ("Reply asap!", "en", "Reply as soon as possible!"),
         ("Come at 6:30 p.m. on Monday.", "en", "Come at 18:30 on Monday."),
         ("Come at 6pm.", "en", "Come at 18:00."),

@@ -39,6 +39,7 @@ def sentence_of(text: str, source: str = "en", target: str | None = None) -> Sen
         ("Old McDonald had a farm.", "en", "McDonald"),
         ("Have you seen it on YouTube?", "en", "YouTube"),
         ("She works for BMW in Munich.", "en", "BMW"),
+        ("She works for SAP.", "en", "SAP"),
         ("Sehr geehrte Frau Müller!", "de", "Müller"),
         ("Ich habe Herrn Özdemir getroffen.", "de", "Özdemir"),
         ("Guten Tag, mein Name ist Schneider.", "de", "Schneider"),
