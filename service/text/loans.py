@@ -56,6 +56,11 @@ def reclaim(translation: str, lent: str, loans: Sequence[Loan]) -> str:
         if loan.date:
             translation = loan.date.day.sub(loan.date.written, translation, count=1)
             continue
+        if loan.kind is Kind.NAME:  # a model that misreads Smith writes Hmith
+            translation = re.sub(
+                rf"(?<!\w)\w{{1,2}}{loan.stand_in[1:]}(?=s?(?!\w))", loan.stand_in, translation, count=1
+            )
+            continue
         pattern = loan.kind.value
         known = {*pattern.findall(lent), *(one.stand_in for one in loans)}
         strange = (match for match in pattern.finditer(translation) if match[0] not in known)
@@ -105,7 +110,7 @@ def without_unfinished(translation: str, loans: Sequence[Loan]) -> str:
             translation = loan.date.without_unfinished(translation)
         elif loan.kind is Kind.NAME:
             last = _LAST_WORD.search(translation)
-            if last and loan.stand_in.startswith(last[0]):
+            if last and loan.stand_in.lower().startswith(last[0].lower()):
                 translation = translation[: last.start()]
     return translation.rstrip("0123456789:") if loans else translation
 
@@ -118,6 +123,7 @@ def _pattern(loan: Loan) -> re.Pattern[str]:
     if loan.date:
         return loan.date.whole
     if loan.kind is Kind.NAME:
-        return re.compile(rf"(?<!\w){loan.stand_in}(?=s?(?!\w))")  # in the genitive, too
+        # In the genitive, too, and in small letters, where the model takes it for a thing.
+        return re.compile(rf"(?<!\w)(?i:{loan.stand_in})(?=s?(?!\w))")
     written = loan.stand_in.replace(":", "[:.]")  # some write 18.30
     return re.compile(rf"(?<!\d)(?<!\d[.,]){written}(?!\d|[.,]\d)")

@@ -1,7 +1,7 @@
 """Names: a model copies some faithfully and garbles others, so it is lent one of the former.
 
-    "Guten Tag, mein Name ist Schneider."    the model gets  "Guten Tag, mein Name ist Smith."
-    "Good day, my name is Smith."            the caller gets "Good day, my name is Schneider."
+    "Guten Tag, mein Name ist Schneider."    the model gets  "Guten Tag, mein Name ist Felix."
+    "Good day, my name is Felix."            the caller gets "Good day, my name is Schneider."
 
 Only what is surely a name: what stands behind a title or is said to be one, O'Neill and McDonald, iPhone and YouTube,
 streets with their numbers, and abbreviations in capitals that are no word.  Which capital letters of a German sentence
@@ -16,8 +16,8 @@ from service.text.anchors import Anchor
 from service.text.loans import Kind, Loan
 from service.text.shouting import is_shouted
 
-# Names that the shipped models copy best, in either direction.
-STAND_INS = ("Smith", "Jackson", "Jack", "Paul", "Anna")
+# Names that the shipped models copy best, in either direction, and long enough to be known by their ends.
+STAND_INS = ("Felix", "Smith", "Peter", "Marika", "Layla")
 
 _NAME = r"[^\W\d_a-zß-öø-ÿ]\w*(?:['’-](?!s\b)\w+)*"
 _PARTICLES = r"(?:(?:von|van|de|der|den|zu|la|le|di|bin|al)[ ])*"

@@ -119,6 +119,18 @@ def test_a_name_whose_stand_in_the_model_has_lost_is_set_down():
     )
 
 
+@pytest.mark.parametrize("misread", ["H{}", "ab{}"])
+def test_a_stand_in_that_the_model_has_misread_at_its_beginning_is_known_by_its_end(misread):
+    sentence = sentence_of("Mr O'Neill is here.")
+    written = misread.format(sentence.loans[0].stand_in[1:])
+    assert sentence.restore(f"Herr {written} ist hier.") == "Herr O'Neill ist hier."
+
+
+def test_a_stand_in_that_the_model_writes_small_is_known():
+    sentence = sentence_of("My iPhone is broken.")
+    assert sentence.restore(f"Mein {sentence.loans[0].stand_in.lower()} ist kaputt.") == "Mein iPhone ist kaputt."
+
+
 def test_names_and_numbers_are_lent_together():
     text = "On 3 May Mr O'Neill paid 1,299.99 euros."
     sentence = sentence_of(text)
