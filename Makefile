@@ -87,7 +87,7 @@ $(SYNTHETIC)/english.txt: | $(VENV)/.dev
 $(SYNTHETIC)/german.txt: $(SYNTHETIC)/english.txt
 	$(BIN)/nudge translate --file $< --from en --to de --decoder beam --beam-size 4 --models $(MODELS) --output $@
 
-model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.3.0)
+model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.4.0)
 	@test -n "$(DATA)" -a -n "$(PAIR)" || { echo "say which pair and where the corpora are: make model PAIR=de-en DATA=<folder>"; exit 2; }
 	$(MAKE) $(SYNTHETIC)/german.txt DATA=$(DATA)
 	set -e; for stage in $(EARLIER); do for command in prepare pretrain; do \
