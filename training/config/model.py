@@ -6,7 +6,9 @@ from pydantic import Field, model_validator
 
 from training.config.section import Fraction, Positive, Section
 
-HEADS = 4  # of every layer that refines annotations
+# Of every layer that refines annotations; here, where who counts weights need not wait for torch.
+HEADS = 4
+HIDDEN_RATIO = 2  # hidden units for each unit of an annotation
 
 
 class Model(Section):

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from training.config.model import HIDDEN_RATIO
 from training.errors import ExportError
-from training.nmt.refinement import HIDDEN_RATIO
 
 Array = NDArray[np.float32]
 

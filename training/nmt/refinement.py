@@ -22,11 +22,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from training.config.model import HEADS
+from training.config.model import HEADS, HIDDEN_RATIO
 
 LIMIT = 4.0
 HIDDEN_LIMIT = 6.0
-HIDDEN_RATIO = 2  # hidden units for each unit of an annotation
 EPSILON = 1e-5
 MASKED = -1e9  # as in `nmt.model`: finite, so that a fully padded row stays finite
 
