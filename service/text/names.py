@@ -107,10 +107,8 @@ class Names:
                 sentence, max(0, match.start() - _WORDS_BEFORE), match.start()
             ):
                 continue
-            if match["capitals"] and self.count(match[0].lower()) < 2:
-                continue  # a word that is STRESSED, or one that the model knows
-            if match["capitals"] and self.count(match[0]) < 2:
-                continue
+            if match["capitals"] and min(self.count(match[0].lower()), self.count(match[0])) < 2:
+                continue  # a word that is STRESSED, or an abbreviation that the model knows
             if self.source == "de" and match["name"] and _is_genitive(sentence, start, stop):
                 stop -= 1
             yield start, stop
