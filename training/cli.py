@@ -14,7 +14,19 @@ from typer.core import TyperGroup
 
 from training.errors import NudgeTrainError
 
-RECIPES = ("novel", "prepare", "pretrain", "actor", "actors", "evaluate", "export", "report", "catalogue", "bench")
+RECIPES = (
+    "novel",
+    "pivot",
+    "prepare",
+    "pretrain",
+    "actor",
+    "actors",
+    "evaluate",
+    "export",
+    "report",
+    "catalogue",
+    "bench",
+)
 
 
 class Recipes(TyperGroup):

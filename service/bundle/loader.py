@@ -18,6 +18,7 @@ from service.bundle.graphs import encoder_signature, model_shape, open_graph, st
 from service.bundle.manifest import GOLDEN_NAME, Manifest, read_manifest
 from service.engine.engine import Engine
 from service.engine.types import EngineSettings
+from service.text.lexicon import NO_LEXICON, Lexicon
 from service.text.tokeniser import Tokeniser
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ class LoadedPair:
     manifest: Manifest
     engine: Engine
     tokeniser: Tokeniser
+    lexicon: Lexicon = NO_LEXICON
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -53,6 +55,7 @@ def load_bundle(folder: Path, settings: EngineSettings | None = None) -> LoadedP
     except GoldenMismatch as error:
         raise BundleRefused(folder, f"{GOLDEN_NAME}: {error}") from None
     tokeniser = _open_tokeniser(folder, manifest, examples)
+    lexicon = _read_lexicon(folder, manifest, contents)
     sessions = [
         open_graph(folder, name, contents.pop(name), signature(manifest.sizes), settings.threads)
         for name, signature in (("encoder.onnx", encoder_signature), ("step.onnx", step_signature))
@@ -61,7 +64,7 @@ def load_bundle(folder: Path, settings: EngineSettings | None = None) -> LoadedP
         engine = Engine(sessions[0], sessions[1], model_shape(manifest), attempt, name=f"engine-{folder.name}")
         if _passes(folder, engine, manifest, examples):
             _return_free_memory()
-            return LoadedPair(folder, manifest, engine, tokeniser)
+            return LoadedPair(folder, manifest, engine, tokeniser, lexicon)
         logger.warning(
             "%s: on this processor a row's bits depend on its batch; rows will be decoded one by one, which is slower",
             folder.name,
@@ -84,7 +87,7 @@ def _read_files(folder: Path, manifest: Manifest) -> dict[str, bytes]:
             )
         if hashlib.sha256(content).hexdigest() != facts.sha256:
             raise BundleRefused(folder, f"{name} does not have the checksum in the manifest: copy or export it again")
-        if name in LOADED_FILES:
+        if name in LOADED_FILES or name == manifest.known_words:
             contents[name] = content
     return contents
 
@@ -107,6 +110,15 @@ def _open_tokeniser(folder: Path, manifest: Manifest, examples: list[GoldenExamp
                 folder, f"{GOLDEN_NAME}: {example.text!r} becomes {list(ids)}, not {list(example.source_ids)}"
             )
     return tokeniser
+
+
+def _read_lexicon(folder: Path, manifest: Manifest, contents: dict[str, bytes]) -> Lexicon:
+    if manifest.known_words is None:
+        return NO_LEXICON
+    try:
+        return Lexicon.parse(contents.pop(manifest.known_words))
+    except ValueError as error:  # UnicodeDecodeError is one
+        raise BundleRefused(folder, f"{manifest.known_words}: {error}") from None
 
 
 def _passes(folder: Path, engine: Engine, manifest: Manifest, examples: list[GoldenExample]) -> bool:

@@ -127,6 +127,7 @@ class Manifest(Section):
     tokenizer: TokenizerFiles
     learnt_by_bytes: str = ""
     spaced_openings: bool = False
+    known_words: FileName | None = None
     quantisation: Quantisation
     decoding: Decoding
     calibration: Calibration | None = None
@@ -140,6 +141,7 @@ class Manifest(Section):
     def parts_fit_together(self) -> Self:
         problems: list[str] = []
         needed = {*GRAPH_NAMES, GOLDEN_NAME, self.tokenizer.source, self.tokenizer.target}
+        needed |= {self.known_words} if self.known_words else set()
         problems += [f"files lacks {name}" for name in sorted(needed - self.files.keys())]
         names = [actor.name for actor in self.actors]
         if len(set(names)) != len(names):

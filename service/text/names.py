@@ -3,9 +3,9 @@
     "Guten Tag, mein Name ist Schneider."    the model gets  "Guten Tag, mein Name ist Felix."
     "Good day, my name is Felix."            the caller gets "Good day, my name is Schneider."
 
-Only what is surely a name: what stands behind a title or is said to be one, O'Neill and McDonald, iPhone and YouTube,
-streets with their numbers, and abbreviations in capitals that are no word.  Which capital letters of a German sentence
-begin a name, and which any noun, nobody can tell by looking at them.
+Names by the look of them: what stands behind a title or is said to be one, O'Neill and McDonald, iPhone and YouTube,
+streets with their numbers, and abbreviations in capitals that are no word.  And names that the model has never seen, if
+its bundle says which words it has (`strangers`): "in Sheffield" goes to it as "in Toronto".
 """
 
 import re
@@ -13,11 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from service.text.anchors import Anchor
+from service.text.lexicon import NO_LEXICON, Lexicon
 from service.text.loans import Kind, Loan
 from service.text.shouting import is_shouted
+from service.text.strangers import strangers
 
 # Names that the shipped models copy best, in either direction, and long enough to be known by their ends.
 STAND_INS = ("Felix", "Smith", "Peter", "Marika", "Layla")
+PLACES = ("Toronto", "London", "Boston", "Stuttgart", "Hamburg")
 
 _NAME = r"[^\W\d_a-zß-öø-ÿ]\w*(?:['’-](?!s\b)\w+)*"
 _PARTICLES = r"(?:(?:von|van|de|der|den|zu|la|le|di|bin|al)[ ])*"
@@ -82,23 +85,36 @@ class Names:
     source: str
     target: str
     count: Callable[[str], int]  # tokens of a text
+    lexicon: Lexicon = NO_LEXICON
 
     def find(self, sentence: str, anchors: Sequence[Anchor] = ()) -> list[tuple[int, int, Loan]]:
         """Start and end of each name, in order, and its loan, that has no offset yet."""
-        if not {self.source, self.target} <= _FOUND.keys() or not _HINT.search(sentence) or is_shouted(sentence):
+        if not {self.source, self.target} <= _FOUND.keys() or is_shouted(sentence):
             return []
         literals = " ".join(anchor.literal for anchor in anchors)
-        free = (name for name in STAND_INS if name not in sentence and name not in literals)
+        people, places = (
+            (name for name in names if name not in sentence and name not in literals) for names in (STAND_INS, PLACES)
+        )
         lent: dict[str, str] = {}
         found = []
-        for start, stop in self._spans(sentence):
+        for start, stop, is_place in self._places_and_people(sentence):
             name = sentence[start:stop]
-            stand_in = lent.get(name) or next(free, None)
+            stand_in = lent.get(name) or next(places if is_place else people, None)
             if stand_in is None:
-                break
+                continue
             lent[name] = stand_in
             found.append((start, stop, Loan(0, stand_in, name, Kind.NAME)))
         return found
+
+    def _places_and_people(self, sentence: str) -> list[tuple[int, int, bool]]:
+        """Start and end of each name, in order, and whether it is that of a place."""
+        looks = [(*span, False) for span in (self._spans(sentence) if _HINT.search(sentence) else ())]
+        unknown = [
+            (start, stop, is_place)
+            for start, stop, is_place in strangers(sentence, self.source, self.lexicon)
+            if not any(start < other_stop and other_start < stop for other_start, other_stop, _ in looks)
+        ]
+        return sorted(looks + unknown)
 
     def _spans(self, sentence: str) -> Iterator[tuple[int, int]]:
         for match in _FOUND[self.source].finditer(sentence):

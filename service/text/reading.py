@@ -9,6 +9,7 @@ from service.text.abbreviations import write_out
 from service.text.anchors import lift
 from service.text.document import Document, Sentence, escaped
 from service.text.lending import Lender
+from service.text.lexicon import NO_LEXICON, Lexicon
 from service.text.markup import Block, Raw, read
 from service.text.names import Names
 from service.text.numbers import Numbers
@@ -35,6 +36,7 @@ class Reader:
     vocabulary: Vocabulary
     limit: int  # tokens of a sentence
     glossary: Glossary = NO_GLOSSARY
+    lexicon: Lexicon = NO_LEXICON
 
     def read_text(self, text: str) -> Document:
         """Plain text: every line break and every space between sentences is kept."""
@@ -102,8 +104,8 @@ class Reader:
             return None
         written_out, anchors = write_out(lifted, self.source, anchors)
         # A street has its number with it, so names come first.
-        names, numbers = Names(self.source, self.target, self.vocabulary.count), Numbers(self.source, self.target)
-        lent, anchors, loans = Lender((names, numbers)).lend(written_out, anchors)
+        names = Names(self.source, self.target, self.vocabulary.count, self.lexicon)
+        lent, anchors, loans = Lender((names, Numbers(self.source, self.target))).lend(written_out, anchors)
         shouted = is_shouted(lent)
         if shouted:
             lent = lower_voice(lent)

@@ -126,7 +126,7 @@ def make_plan(
     decoder = decoder_of(options, manifest)
     glossary = Glossary(dict(options.glossary)) if options.glossary else NO_GLOSSARY
     limit = manifest.decoding.max_source_tokens - 1  # one is for eos
-    reader = Reader(route.source, route.target, tokeniser, limit, glossary)
+    reader = Reader(route.source, route.target, tokeniser, limit, glossary, pair.lexicon)
     document = reader.read_html(text) if options.is_html else reader.read_text(text)
     jobs = tuple(
         Job(tokeniser.encode(sentence.text), gains, decoder, options.explain, deadline, caller)

@@ -21,7 +21,15 @@ def contract_example() -> dict:
     """The manifest printed in CONTRACT.md, made complete where it abbreviates."""
     text = (ROOT / "models" / "CONTRACT.md").read_text(encoding="utf-8")
     example = json.loads(text.split("```json\n")[1].split("```")[0])
-    names = ["encoder.onnx", "step.onnx", "tokenizer.model", "output.model", "golden.jsonl", "MODEL_CARD.md"]
+    names = [
+        "encoder.onnx",
+        "step.onnx",
+        "tokenizer.model",
+        "output.model",
+        "golden.jsonl",
+        "MODEL_CARD.md",
+        "known_words.txt",
+    ]
     example["files"] = {name: {"sha256": "0" * 64, "bytes": 1} for name in names}
     return example
 

@@ -17,6 +17,7 @@ ENCODER_NAME = "encoder.onnx"
 STEP_NAME = "step.onnx"
 GOLDEN_NAME = "golden.jsonl"
 CARD_NAME = "MODEL_CARD.md"
+WORDS_NAME = "known_words.txt"
 
 
 def write_bundle(

@@ -67,12 +67,13 @@ def unpack_bundle(bundle: Path, run: Path) -> None:
     """
     tensors, metadata = _read(bundle / CHECKPOINT_NAME)
     manifest = read_manifest(bundle)
-    files = {MODEL_NAME, DESCRIPTION_NAME, SHIPPED_NAME, TRAINING_NAME, *manifest["tokenizer"].values()}
+    copied = {*manifest["tokenizer"].values(), *([manifest["known_words"]] if "known_words" in manifest else [])}
+    files = {MODEL_NAME, DESCRIPTION_NAME, SHIPPED_NAME, TRAINING_NAME, *copied}
     in_the_way = sorted(name for name in files if (run / name).exists())
     if in_the_way:
         raise ExportError(f"{run} already has {', '.join(in_the_way)}; unpack into a new folder")
     (run / "actors").mkdir(parents=True, exist_ok=True)
-    for name in set(manifest["tokenizer"].values()):
+    for name in copied:
         shutil.copyfile(bundle / name, run / name)
     shutil.copyfile(bundle / MANIFEST_NAME, run / SHIPPED_NAME)
     if (bundle / TRAINING_NAME).is_file():

@@ -48,6 +48,7 @@ class BundleFacts:
     tokenizer_files: tuple[str, str]  # names of the source's and the target's subword model
     learnt_by_bytes: str = ""  # characters without a subword that the model knows, see `training.export.spelling`
     spaced_openings: bool = False  # see `training.tokenizer.openings`
+    known_words: str | None = None  # name of the file that lists them, see `training.export.known_words`
     actors: Sequence[ActorFacts] = ()
     default_objective: str | None = None
     calibration: Mapping[str, Any] | None = None
@@ -86,6 +87,7 @@ def make_manifest(facts: BundleFacts, files: Mapping[str, bytes], created: datet
         "tokenizer": {"source": facts.tokenizer_files[0], "target": facts.tokenizer_files[1]},
         "learnt_by_bytes": facts.learnt_by_bytes,
         "spaced_openings": facts.spaced_openings,
+        **({"known_words": facts.known_words} if facts.known_words else {}),
         "quantisation": (
             {"kind": "int8", "weight_bits": WEIGHT_BITS, "activations": "fixed"}
             if facts.quantisation == "int8"

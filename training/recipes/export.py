@@ -20,7 +20,15 @@ from training.corpus.cache import TokenCorpus
 from training.errors import ExportError
 from training.evaluation.actor_report import METRIC_OF, SIGNIFICANT
 from training.export.actor_files import read_actors
-from training.export.bundle import CARD_NAME, ENCODER_NAME, GOLDEN_NAME, STEP_NAME, refuse_to_overwrite, write_bundle
+from training.export.bundle import (
+    CARD_NAME,
+    ENCODER_NAME,
+    GOLDEN_NAME,
+    STEP_NAME,
+    WORDS_NAME,
+    refuse_to_overwrite,
+    write_bundle,
+)
 from training.export.calibration import calibrate
 from training.export.checkpoint import (
     ACTORS_NAME,
@@ -34,6 +42,7 @@ from training.export.checkpoint import (
 from training.export.golden import make_golden
 from training.export.graph import Graphs, build_graphs
 from training.export.known_facts import read_scores, read_shipped_scores, shipped_spelling, shipped_state_range
+from training.export.known_words import known_words
 from training.export.manifest import ActorFacts, BundleFacts
 from training.export.model_card import make_model_card
 from training.export.output_words import OUTPUT_TOKENIZER, restrict_model, restrict_tokenizer, said_words, words_of
@@ -145,6 +154,7 @@ def export(
             bleu = {of: measured[of][name].scores.bleu for of in measured}
             parity[f"{name}, BLEU on {texts.name}"] = f"{bleu['fp32']:.2f} in fp32, {bleu['int8']:.2f} in int8"
 
+    words = _known_words(run)
     facts = BundleFacts(
         source=config.languages.source,
         target=config.languages.target,
@@ -154,6 +164,7 @@ def export(
         tokenizer_files=(run.source_tokenizer.name, list(tokenizers)[-1]),
         learnt_by_bytes=_learnt_by_bytes(run),
         spaced_openings=texts.target.has_spaced_openings,
+        known_words=WORDS_NAME if words is not None else None,
         actors=found,
         default_objective=default,
         calibration=_calibration(texts, measured[kind][PLAIN]),
@@ -168,6 +179,7 @@ def export(
         **tokenizers,
         GOLDEN_NAME: _golden(config, sessions, texts, units),
         CARD_NAME: make_model_card(facts, config.export, parity).encode(),
+        **({WORDS_NAME: words} if words is not None else {}),
     }
     beside = {CHECKPOINT_NAME: pack_model(weights, portable_description(config, description))}
     if found:
@@ -207,6 +219,16 @@ def _learnt_by_bytes(run: RunFolder) -> str:
     if shipped.is_file():
         return shipped_spelling(shipped)
     return learnt_by_bytes(TokenCorpus.open(run.data).source_ids, Subwords.load(run.source_tokenizer))
+
+
+def _known_words(run: RunFolder) -> bytes | None:
+    """The list of words that the model knows; a run that began with a bundle has the bundle's, or none."""
+    path = run.path / WORDS_NAME
+    if (run.path / SHIPPED_NAME).is_file():
+        return path.read_bytes() if path.is_file() else None
+    source, target = Subwords.load(run.source_tokenizer), Subwords.load(run.target_tokenizer)
+    words = known_words(TokenCorpus.open(run.data), source, target)
+    return "".join(f"{word}\n" for word in words).encode() if words else None
 
 
 def _final_graphs(config: Config, weights: ModelWeights, actors: Sequence[ActorFacts], state_range: float) -> Graphs:

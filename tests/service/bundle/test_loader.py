@@ -2,6 +2,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,33 @@ def test_a_missing_file_is_refused(write_bundle) -> None:
     folder = write_bundle()
     (folder / "tokenizer.model").unlink()
     assert refusal(folder) == "tokenizer.model cannot be read: No such file or directory"
+
+
+def with_words(folder: Path, content: bytes) -> Path:
+    (folder / "known_words.txt").write_bytes(content)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["known_words"] = "known_words.txt"
+    manifest["files"]["known_words.txt"] = {"sha256": sha256(content).hexdigest(), "bytes": len(content)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def test_a_bundle_says_which_words_its_model_knows(write_bundle) -> None:
+    with loaded(write_bundle()) as plain, loaded(with_words(plain.folder, b"cat\n")) as pair:
+        assert not plain.lexicon.is_strange("Sheffield")
+        assert pair.lexicon.is_strange("Sheffield")
+        assert not pair.lexicon.is_strange("Cat")
+
+
+def test_a_list_of_words_that_is_none_is_refused(write_bundle) -> None:
+    reason = refusal(with_words(write_bundle(), b"cat\n\n"))
+    assert reason == "known_words.txt: it must have a word on each line, and nothing else"
+
+
+def test_a_missing_list_of_words_is_refused(write_bundle) -> None:
+    folder = with_words(write_bundle(), b"cat\n")
+    (folder / "known_words.txt").unlink()
+    assert refusal(folder) == "known_words.txt cannot be read: No such file or directory"
 
 
 def test_another_format_is_refused_before_anything_else_is_read(write_bundle) -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.document import Sentence
-from service.text.names import STAND_INS, Names
+from service.text.lexicon import Lexicon
+from service.text.names import PLACES, STAND_INS, Names
 from service.text.reading import Reader
 
 WORDS = frozenset(("very", "who", "it", "usa", "eu"))
@@ -188,3 +189,36 @@ def test_whatever_is_lent_comes_back(text, source):
         names = [loan.literal for loan in sentence.loans]
         restored = sentence.restore(sentence.text)
         assert all(name in restored for name in names)
+
+
+LEXICON = Lexicon(frozenset(["we", "were", "in", "and", "met", "mrs", "yesterday"]))
+
+
+def unknown(text: str) -> Sentence:
+    (sentence,) = Reader("en", "de", Spelling(), limit=500, lexicon=LEXICON).read_text(text).sentences
+    return sentence
+
+
+def test_unknown_names_are_lent_a_place_or_a_person_and_come_back():
+    sentence = unknown("Yesterday we met Okonkwo in Sheffield.")
+    assert sentence.text == f"Yesterday we met {STAND_INS[0]} in {PLACES[0]}."
+    assert (
+        sentence.restore(f"Gestern trafen wir {STAND_INS[0]} in {PLACES[0]}.")
+        == "Gestern trafen wir Okonkwo in Sheffield."
+    )
+
+
+def test_a_name_that_comes_twice_has_one_stand_in():
+    sentence = unknown("We met Okonkwo and Okonkwo met we in Okonkwo.")
+    assert sentence.text == f"We met {STAND_INS[0]} and {STAND_INS[0]} met we in {STAND_INS[0]}."
+
+
+def test_an_unknown_name_behind_a_title_is_lent_once():
+    sentence = unknown("We met Mrs Okonkwo in Sheffield.")
+    assert sentence.text == f"We met Mrs {STAND_INS[0]} in {PLACES[0]}."
+
+
+def test_places_go_on_being_lent_when_people_run_out():
+    names = ["Okonkwo", "Rodrigues", "Kowalski", "Priyanka", "Nakamura", "Yildiz"]
+    sentence = unknown(f"We met {' and '.join(names)} in Sheffield.")
+    assert sentence.text == f"We met {' and '.join([*STAND_INS, 'Yildiz'])} in {PLACES[0]}."

@@ -54,6 +54,20 @@ def test_unpacked_bundle_is_a_run_with_the_same_model_in_half_precision(bundle, 
     assert (tmp_path / "run" / "training.toml").is_file()
 
 
+def test_a_list_of_known_words_comes_along(facts, model, tmp_path):
+    sizes = {**vars(model.sizes), "tie_output": False}
+    files = dict.fromkeys(("encoder.onnx", "step.onnx", "tokenizer.model", "golden.jsonl", "MODEL_CARD.md"), b"")
+    write_bundle(
+        tmp_path / "xa-xb",
+        replace(facts, known_words="known_words.txt"),
+        {**files, "known_words.txt": b"ta\n"},
+        created=datetime(2026, 1, 1, tzinfo=UTC),
+        beside={"checkpoint.safetensors": pack_model(model, portable_description(CONFIG, {"sizes": sizes}))},
+    )
+    unpack_bundle(tmp_path / "xa-xb", tmp_path / "run")
+    assert (tmp_path / "run" / "known_words.txt").read_bytes() == b"ta\n"
+
+
 def test_unpacked_actors_are_the_packed_ones(bundle, facts, model, tmp_path):
     unpack_bundle(bundle, tmp_path / "run")
     actors, left_out = read_actors(tmp_path / "run" / "actors", model.sizes)
