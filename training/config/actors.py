@@ -153,7 +153,7 @@ class ActorTraining(Section):
     dev_sentences: Positive = Field(default=1000, description="sentences of the first dev set to look at, at most")
     dev: dict[FileName, Positive] = Field(
         default_factory=dict,
-        description="dev sets to look at instead, as one, with the sentences of each: { everyday = 1000, … }",
+        description="dev sets to look at instead, with the sentences of each: { everyday = 1000, … }; all weigh alike",
     )
     seed: int = 1
     seeds: Positive = Field(default=1, description="`nudge-train actors` trains this many, with the seeds 1, 2, …")

@@ -1,7 +1,13 @@
-"""The dev set as an actor's judge: greedy decoding with the actor, and everything worth watching about its outputs."""
+"""The dev set as an actor's judge: greedy decoding with the actor, and everything worth watching about its outputs.
+
+It may be made of several sets, of everyday sentences and of newspapers, say.  Each is scored by itself and all weigh
+the same: scored as one, longer outputs here would make up for some there that are too short.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from statistics import fmean
 
 from training.decoding.greedy import greedy
 from training.decoding.hypothesis import Hypothesis, LengthLimits
@@ -17,7 +23,7 @@ from training.policy.objectives.sentence_bleu import SentenceBleu, split_words
 class DevScores:
     """What greedy decoding with an actor achieves on the dev set."""
 
-    objective: float  # the true objective of the whole set, by which actors are chosen
+    objective: float  # the true objective, the mean of the sets it is made of, by which actors are chosen
     bleu: float
     chrf: float
     log_probability: float  # mean over tokens, under the frozen model
@@ -35,7 +41,10 @@ class DevSet:
         decode: Callable[[Sequence[Sequence[int]]], list[str]],
         objective: Objective,
         limits: LengthLimits,
+        sizes: Sequence[int] = (),
     ) -> None:
+        """`sizes` are the numbers of sentences of the sets that it is made of; none: it is one."""
+        self._parts = [slice(*ends) for ends in pairwise(accumulate(sizes or [len(sources)], initial=0))]
         self.sources = sources
         self.references = references
         self.source_ids = source_ids
@@ -54,7 +63,7 @@ class DevSet:
         translations, token_scores = self.translations(model, hypotheses)
         words = sum(len(split_words(text)) for text in translations.hypotheses)
         return DevScores(
-            objective=self.objective.corpus_score(translations),
+            objective=fmean(self.objective.corpus_score(translations.part(lines)) for lines in self._parts),
             bleu=100 * SentenceBleu().corpus_score(translations),
             chrf=100 * Chrf().corpus_score(translations),
             log_probability=sum(map(sum, token_scores)) / max(1, sum(map(len, token_scores))),

@@ -365,8 +365,9 @@ class ActorData:
     def _dev_set(self, looked_at: Mapping[str, int]) -> DevSet:
         """The first sentences of these sets, so many of each, as one set."""
         sets = [(self.run.dev_set(name), count) for name, count in looked_at.items()]
-        sources = [text for texts, count in sets for text in texts.sources[:count]]
-        references = [text for texts, count in sets for text in texts.references[:count]]
+        parts = [(texts.sources[:count], texts.references[:count]) for texts, count in sets]
+        sources = [text for part, _ in parts for text in part]
+        references = [text for _, part in parts for text in part]
         return DevSet(
             sources,
             references,
@@ -374,6 +375,7 @@ class ActorData:
             self.target.decode_many,
             self.objective,
             self.limits,
+            [len(part) for part, _ in parts],
         )
 
 

@@ -29,6 +29,11 @@ class Translations:
     def __len__(self) -> int:
         return len(self.hypotheses)
 
+    def part(self, lines: slice) -> "Translations":
+        """Some of the lines."""
+        columns = (self.sources, self.hypotheses, self.references, self.mean_log_probabilities, self.token_counts)
+        return Translations(*(None if column is None else column[lines] for column in columns))  # type: ignore[arg-type]
+
 
 class Objective(ABC):
     """R(Ŷ): a number for each hypothesis, the higher the better.
