@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.table import Table
 
 from training.config import Config
-from training.corpus.cache import TokenCorpus
 from training.errors import ExportError
 from training.evaluation.actor_report import METRIC_OF, SIGNIFICANT
 from training.export.actor_files import read_actors
@@ -41,18 +40,17 @@ from training.export.checkpoint import (
 )
 from training.export.golden import make_golden
 from training.export.graph import Graphs, build_graphs
-from training.export.known_facts import read_scores, read_shipped_scores, shipped_spelling, shipped_state_range
-from training.export.known_words import known_words
+from training.export.known_facts import read_scores, read_shipped_scores, shipped_state_range
 from training.export.manifest import ActorFacts, BundleFacts
 from training.export.model_card import make_model_card
-from training.export.output_words import OUTPUT_TOKENIZER, restrict_model, restrict_tokenizer, said_words, words_of
+from training.export.output_words import OUTPUT_TOKENIZER
 from training.export.parity import Measured, TorchActor, check_against_torch, check_quantised, measure
 from training.export.sessions import BundleSessions
-from training.export.spelling import learnt_by_bytes
 from training.export.weights import ModelWeights, model_weights, rounded_to_half, unit_ranges
 from training.nmt.checkpoint import load_description, load_model
 from training.recipes.actor import open_run
 from training.recipes.export_data import ExportTexts, parity_sources, read_texts
+from training.recipes.export_words import characters_learnt, served_words, words_known
 from training.recipes.run_folder import RunFolder
 from training.tokenizer.subwords import Subwords
 
@@ -138,7 +136,7 @@ def export(
     kind = config.export.quantisation
     console.print(f"BLEU on {texts.name}:", highlight=False)
     measured = {"fp32": _measure_all("fp32", fp32, texts, units, console)}
-    served, tokenizers = _served_words(run, weights)
+    served, tokenizers = served_words(run, weights)
     if len(tokenizers) > 1:
         console.print(
             f"  {served.sizes.target_vocabulary:,} of {weights.sizes.target_vocabulary:,} subwords can be said",
@@ -154,7 +152,7 @@ def export(
             bleu = {of: measured[of][name].scores.bleu for of in measured}
             parity[f"{name}, BLEU on {texts.name}"] = f"{bleu['fp32']:.2f} in fp32, {bleu['int8']:.2f} in int8"
 
-    words = _known_words(run)
+    words = words_known(run)
     facts = BundleFacts(
         source=config.languages.source,
         target=config.languages.target,
@@ -162,7 +160,7 @@ def export(
         quantisation=kind,
         decoding=config.decoding,
         tokenizer_files=(run.source_tokenizer.name, list(tokenizers)[-1]),
-        learnt_by_bytes=_learnt_by_bytes(run),
+        learnt_by_bytes=characters_learnt(run),
         spaced_openings=texts.target.has_spaced_openings,
         known_words=WORDS_NAME if words is not None else None,
         actors=found,
@@ -191,44 +189,6 @@ def export(
     manifest = write_bundle(out, facts, files, created=datetime.now(UTC), beside=beside, force=force)
     console.print(_summary(out, files, beside, parity))
     return manifest
-
-
-def _served_words(run: RunFolder, weights: ModelWeights) -> tuple[ModelWeights, dict[str, bytes]]:
-    """Return the model with the words it is served with, and the bundle's subword models, the target's last.
-
-    Only a joint vocabulary has words to spare.  A run that began with a bundle keeps the bundle's choice: its own text
-    is another one than the model was trained on.
-    """
-    tokenizers = {path.name: path.read_bytes() for path in (run.source_tokenizer, run.target_tokenizer)}
-    if not run.is_joint:
-        return weights, tokenizers
-    [joint] = tokenizers.values()
-    shipped = run.path / OUTPUT_TOKENIZER
-    if shipped.is_file():
-        words = words_of(joint, shipped.read_bytes())
-    elif (run.path / SHIPPED_NAME).is_file():  # a bundle that says everything
-        return weights, tokenizers
-    else:
-        words = said_words(TokenCorpus.open(run.data), joint)
-    return restrict_model(weights, words), {**tokenizers, OUTPUT_TOKENIZER: restrict_tokenizer(joint, words)}
-
-
-def _learnt_by_bytes(run: RunFolder) -> str:
-    """What the model knows without a subword; a run that began with a bundle has another text than it learnt from."""
-    shipped = run.path / SHIPPED_NAME
-    if shipped.is_file():
-        return shipped_spelling(shipped)
-    return learnt_by_bytes(TokenCorpus.open(run.data).source_ids, Subwords.load(run.source_tokenizer))
-
-
-def _known_words(run: RunFolder) -> bytes | None:
-    """The list of words that the model knows; a run that began with a bundle has the bundle's, or none."""
-    path = run.path / WORDS_NAME
-    if (run.path / SHIPPED_NAME).is_file():
-        return path.read_bytes() if path.is_file() else None
-    source, target = Subwords.load(run.source_tokenizer), Subwords.load(run.target_tokenizer)
-    words = known_words(TokenCorpus.open(run.data), source, target)
-    return "".join(f"{word}\n" for word in words).encode() if words else None
 
 
 def _final_graphs(config: Config, weights: ModelWeights, actors: Sequence[ActorFacts], state_range: float) -> Graphs:
