@@ -44,6 +44,8 @@ _PLACE = {
     ),
     "de": re.compile(r"\b(?:in|nach|aus|bei|von[ ]\w+[ ]nach)[ ]$"),
 }
+# German surnames that look like compounds.
+_SURNAME = re.compile(r"[A-ZÄÖÜ]\w+(?:mann|m[ae][iy]er|huber|berger|hofer)s?")
 _CHARACTERS_BEFORE = 40
 _GENITIVES = ("'s", "’s")
 # Peoples and followers have a name of their own in every language: Mayans, Salafists.
@@ -84,7 +86,7 @@ def _is_name(sentence: str, words: Sequence[re.Match[str]], index: int, language
     if _PART_OF_MORE.search(around):
         return False
     is_first = bool(_OPENING.search(sentence, max(0, word.start() - 3), word.start()))
-    if (is_first or language == "de") and lexicon.is_derived(written):
+    if (is_first or language == "de") and lexicon.is_derived(written) and not _SURNAME.fullmatch(written):
         return False
     if is_first:
         return written[-2:] in _GENITIVES or bool(_AFTER_FIRST[language].match(sentence, word.end()))
