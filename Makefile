@@ -74,7 +74,7 @@ multi30k: $(VENV)/.dev ## German to English on Multi30k, from text to scores (DA
 # Each step leaves finished work alone, so the same command goes on after a kill.
 SHIPPED = bleu perplexity chrf concise
 # Stages that a pair goes through before its own config, those it has.
-EARLIER = $(patsubst training/configs/%.toml,%,$(foreach stage,base everyday shallow refined,$(wildcard training/configs/$(PAIR)-$(stage).toml)))
+EARLIER = $(patsubst training/configs/%.toml,%,$(foreach stage,base everyday shallow,$(wildcard training/configs/$(PAIR)-$(stage).toml)))
 PAIR_CONFIG = --config training/configs/$(PAIR).toml $(if $(RUN),--run $(RUN))
 SYNTHETIC = runs/synthetic
 
@@ -87,15 +87,9 @@ $(SYNTHETIC)/english.txt: | $(VENV)/.dev
 $(SYNTHETIC)/german.txt: $(SYNTHETIC)/english.txt
 	$(BIN)/nudge translate --file $< --from en --to de --decoder beam --beam-size 4 --models $(MODELS) --output $@
 
-# Pairs that the corpora hold without saying so, through translations that two sentences share.
-$(SYNTHETIC)/pivot.tsv: | $(VENV)/.dev
-	mkdir -p $(@D)
-	$(BIN)/nudge-train pivot --out $@ --label tatoeba --label tatoeba-pivot --text $(DATA)/en-de.train.tsv.xz \
-	  $(foreach other,ru cs fi,--through $(DATA)/en-$(other).train.tsv.xz) $(foreach set,$(wildcard $(DATA)/eval/*/*.en),--known $(set))
-
 model: $(VENV)/.dev ## a shipped model with its actors, from text to bundle (PAIR=de-en DATA=… RUN=… OUT=models/de-en VERSION=1.4.0)
 	@test -n "$(DATA)" -a -n "$(PAIR)" || { echo "say which pair and where the corpora are: make model PAIR=de-en DATA=<folder>"; exit 2; }
-	$(MAKE) $(SYNTHETIC)/german.txt $(SYNTHETIC)/pivot.tsv DATA=$(DATA)
+	$(MAKE) $(SYNTHETIC)/german.txt DATA=$(DATA)
 	set -e; for stage in $(EARLIER); do for command in prepare pretrain; do \
 	  DATA=$(DATA) $(BIN)/nudge-train $$command --config training/configs/$$stage.toml --run runs/$$stage; done; done
 	DATA=$(DATA) $(BIN)/nudge-train prepare $(PAIR_CONFIG)

@@ -44,7 +44,10 @@ _PLACE = {
     ),
     "de": re.compile(r"\b(?:in|nach|aus|bei|von[ ]\w+[ ]nach)[ ]$"),
 }
-# German surnames that look like compounds.
+# German surnames, and towns behind "in" and the like, that look like compounds.
+_TOWN = re.compile(
+    r"[A-ZÄÖÜ]\w+(?:heim|berg|burg|dorf|stadt|stedt|hausen|bach|scheid|feld|furt|ingen|kirchen|hagen|th?al)"
+)
 _SURNAME = re.compile(r"[A-ZÄÖÜ]\w+(?:mann|m[ae][iy]er|huber|berger|hofer)s?")
 _CHARACTERS_BEFORE = 40
 _GENITIVES = ("'s", "’s")
@@ -71,8 +74,7 @@ def strangers(sentence: str, language: str, lexicon: Lexicon) -> Iterator[tuple[
             continue
         if pending:
             yield pending
-        before = sentence[max(0, start - _CHARACTERS_BEFORE) : start]
-        pending = (start, stop, bool(_PLACE[language].search(before)))
+        pending = (start, stop, _is_place(sentence, start, language))
     if pending:
         yield pending
 
@@ -86,8 +88,10 @@ def _is_name(sentence: str, words: Sequence[re.Match[str]], index: int, language
     if _PART_OF_MORE.search(around):
         return False
     is_first = bool(_OPENING.search(sentence, max(0, word.start() - 3), word.start()))
-    if (is_first or language == "de") and lexicon.is_derived(written) and not _SURNAME.fullmatch(written):
-        return False
+    if (is_first or language == "de") and lexicon.is_derived(written):
+        is_town = _TOWN.fullmatch(written) and _is_place(sentence, word.start(), language)
+        if not is_town and not _SURNAME.fullmatch(written):
+            return False
     if is_first:
         return written[-2:] in _GENITIVES or bool(_AFTER_FIRST[language].match(sentence, word.end()))
     if language == "en":
@@ -98,3 +102,8 @@ def _is_name(sentence: str, words: Sequence[re.Match[str]], index: int, language
     if _DETERMINED.fullmatch(before):
         return False
     return not _DECLINED.fullmatch(before) or bool(_NOT_DECLINED.fullmatch(before))
+
+
+def _is_place(sentence: str, start: int, language: str) -> bool:
+    """Whether what begins there stands where places do."""
+    return bool(_PLACE[language].search(sentence[max(0, start - _CHARACTERS_BEFORE) : start]))

@@ -94,3 +94,10 @@ FRAMES = {
     "de": ["{} hat mich gestern angerufen.", "Ich habe {} im Supermarkt getroffen.", "Frau {} wohnt in Bremen."],
     "en": ["{} called me yesterday.", "I met {} at the supermarket.", "Mrs {} lives in Bremen."],
 }
+
+# Towns that the texts have rarely or never.
+TOWNS = ["Sheffield", "Wuppertal", "Darlington", "Ljubljana", "Bratislava", "Rosenheim", "Lüdenscheid", "Grimsby"]
+TOWN_FRAMES = {
+    "de": ["Gestern waren wir in {}.", "Der Zug nach {} fährt um neun."],
+    "en": ["Yesterday we were in {}.", "The train to {} leaves at nine."],
+}

@@ -15,7 +15,7 @@ KNOWN = {
     "visited castle museum closed today london monday a letter he said that was tired restarting it takes time",
     "de": "wir waren gestern in der zug nach fährt um neun meine freundin wohnt ich habe im supermarkt getroffen ist "
     "spät und hat mich angerufen von besucht schloss das geschlossen heute london er sagte dass müde sei schmerzen "
-    "hoff mann brust neue starke eine sammlung die haben frag mit sie traf",
+    "hoff mann haus rosen heim brust neue starke eine sammlung die haben frag mit sie traf",
 }
 LEXICONS = {language: Lexicon(frozenset(words.split())) for language, words in KNOWN.items()}
 
@@ -42,6 +42,8 @@ def found(text: str, language: str) -> list[tuple[str, bool]]:
         ("Ich habe Rodrigues im Supermarkt getroffen.", "de", [("Rodrigues", False)]),
         ("Kowalski hat mich angerufen.", "de", [("Kowalski", False)]),
         ("Er sagte, dass Kowalski müde sei.", "de", [("Kowalski", False)]),
+        ("Wir waren in Hausbrust.", "de", []),
+        ("Wir waren in Rosenheim und im Rosenheim.", "de", [("Rosenheim", True)]),
         ("Hoffmann hat mich angerufen.", "de", [("Hoffmann", False)]),
         ("Frag Priyanka und Oluwaseun.", "de", [("Priyanka", False), ("Oluwaseun", False)]),
     ],
