@@ -52,7 +52,8 @@ def lift(
         before, after = sentence[start - 1 : start].isspace(), sentence[stop : stop + 1].isspace()
         follower = sentence[stop : stop + 1]
         lifted += sentence[end:start]
-        if before and (after or (stop > start and not follower.isalnum())):
+        # Of several spaces, one stays.
+        if before and not sentence[start:stop].isspace() and (after or (stop > start and not follower.isalnum())):
             lifted = lifted[:-1]
         for index, (_, _, literal) in enumerate(chain):
             # Only the ends of a chain touch a space.

@@ -18,8 +18,8 @@ from service.text.loans import Kind, Loan
 from service.text.shouting import is_shouted
 from service.text.strangers import strangers
 
-# Names that the shipped models copy best, in either direction, and long enough to be known by their ends.
-STAND_INS = ("Felix", "Smith", "Peter", "Marika", "Layla")
+# Names that the shipped models copy best, also in the genitive, and long enough to be known by their ends.
+STAND_INS = ("Martin", "Jackson", "Marika", "Daniel", "Felix")
 PLACES = ("Toronto", "London", "Boston", "Stuttgart", "Hamburg")
 
 _NAME = r"[^\W\d_a-zß-öø-ÿ]\w*(?:['’-](?!s\b)\w+)*"

@@ -50,7 +50,7 @@ _TOWN = re.compile(
 )
 _SURNAME = re.compile(r"[A-ZÄÖÜ]\w+(?:mann|m[ae][iy]er|huber|berger|hofer)s?")
 _CHARACTERS_BEFORE = 40
-_GENITIVES = ("'s", "’s")
+_CLITIC = re.compile(r"['’](?:s|ll|d|ve|re|m)$")  # Tom's, Tom'll
 # Peoples and followers have a name of their own in every language: Mayans, Salafists.
 _PEOPLE = re.compile(r"\w+(?:ians?|[yc]ans|[nm]ese|alese|ists?|ites|isms?)", re.IGNORECASE)
 
@@ -67,8 +67,8 @@ def strangers(sentence: str, language: str, lexicon: Lexicon) -> Iterator[tuple[
     for index, word in enumerate(words):
         if not _is_name(sentence, words, index, language, lexicon):
             continue
-        start, stop = word.span()
-        stop -= 2 if word[0][-2:] in _GENITIVES else 0
+        start = word.start()
+        stop = start + len(_CLITIC.sub("", word[0]))
         if pending and sentence[pending[1] : start] == " ":
             pending = (pending[0], stop, pending[2])
             continue
@@ -81,7 +81,7 @@ def strangers(sentence: str, language: str, lexicon: Lexicon) -> Iterator[tuple[
 
 def _is_name(sentence: str, words: Sequence[re.Match[str]], index: int, language: str, lexicon: Lexicon) -> bool:
     word = words[index]
-    written = word[0]
+    written = _CLITIC.sub("", word[0])
     if len(written) < 3 or not written[0].isupper() or written.isupper() or not lexicon.is_strange(written):
         return False
     around = sentence[word.start() - 1 : word.start()] + sentence[word.end() : word.end() + 1].rstrip(".")
@@ -93,7 +93,7 @@ def _is_name(sentence: str, words: Sequence[re.Match[str]], index: int, language
         if not is_town and not _SURNAME.fullmatch(written):
             return False
     if is_first:
-        return written[-2:] in _GENITIVES or bool(_AFTER_FIRST[language].match(sentence, word.end()))
+        return written != word[0] or bool(_AFTER_FIRST[language].match(sentence, word.end()))
     if language == "en":
         return not _PEOPLE.fullmatch(written)
     if "-" in written:

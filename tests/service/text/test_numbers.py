@@ -263,3 +263,9 @@ def test_no_digit_is_ever_lost(text):
     document = Reader("de", "en", Knowing(), limit=500).read_text(text)
     restored = document.rejoin([sentence.text for sentence in document.sentences])
     assert restored.translate(str.maketrans(",", ".")) == text.translate(str.maketrans(",", "."))
+
+
+@pytest.mark.parametrize("text", ["0  -B", "a   -B", "0  - B", "Wow  (yes)  ok"])
+def test_spaces_before_a_mark_stay_where_they_were(text):
+    document = Reader("de", "en", Knowing(), limit=500).read_text(text)
+    assert document.rejoin([sentence.text for sentence in document.sentences]) == text
