@@ -1,6 +1,6 @@
 """The words that a model has learnt from, and what they tell of one that is not among them.
 
-A word that the training text does not have is a name, or was put together of words that it has: "Atemnot".
+A word that the training text does not have is a name, or was put together of words that it has: "Brustschmerzen".
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Lexicon:
         """Whether the model has never seen this word, nor, if it has a hyphen, any part of it."""
         if not self.words:
             return False
-        whole = word.casefold().replace("’", "'").removesuffix("'s")
+        whole = word.casefold().replace("’", "'")
         return self.words.isdisjoint((whole, *whole.split("-")))
 
     def is_derived(self, word: str) -> bool:

@@ -25,7 +25,7 @@ def command(
         list[Path] | None, typer.Option(help="sentences of the first language to leave out, a line each; repeatable")
     ] = None,
     label: Annotated[list[str] | None, typer.Option(help="lines with this label only; repeatable")] = None,
-    most: Annotated[int, typer.Option(min=2, help="pass over what so many sentences are translated as, or more")] = 12,
+    most: Annotated[int, typer.Option(min=2, help="pass over what more sentences than so many are translated as")] = 12,
 ) -> None:
     """Pair sentences that share a translation with each other's translations."""
     wanted = frozenset(label or ())

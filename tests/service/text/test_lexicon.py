@@ -2,15 +2,15 @@ import pytest
 
 from service.text.lexicon import NO_LEXICON, Lexicon
 
-LEXICON = Lexicon.parse(b"schmerz\nbrust\nsprache\nhaus\nt\xc3\xbcr\nneu\n")
+LEXICON = Lexicon.parse(b"schmerz\nbrust\nsprache\nhaus\nt\xc3\xbcr\nneu\ngeht's\n")
 
 
-@pytest.mark.parametrize("word", ["Brust", "brust", "BRUST", "Brust's", "Brust’s", "neu-Sheffield"])
+@pytest.mark.parametrize("word", ["Brust", "brust", "BRUST", "geht's", "geht’s", "neu-Sheffield"])
 def test_words_that_were_seen_are_not_strange_however_they_are_written(word):
     assert not LEXICON.is_strange(word)
 
 
-@pytest.mark.parametrize("word", ["Sheffield", "Sheffield's", "Sankt-Gallen"])
+@pytest.mark.parametrize("word", ["Sheffield", "Sankt-Gallen"])
 def test_words_that_were_not_seen_are(word):
     assert LEXICON.is_strange(word)
 
